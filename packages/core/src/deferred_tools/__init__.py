@@ -1,0 +1,56 @@
+"""Keep hundreds of tools out of an LLM agent's context until it needs them.
+
+    from deferred_tools import Toolset
+    from deferred_tools.sources.mcp import McpServers   # needs the extra `mcp`
+
+    toolset = Toolset.from_sources(McpServers.from_file("mcp.json"), [my_function])
+
+Adapters hand a Toolset to an agent framework. Public are the names below, those in the
+`__all__` of `errors`, `hookspecs`, `sources.base`, `sources.mcp` and `testing`, and nothing else.
+"""
+
+from deferred_tools.catalog import ToolCatalog
+from deferred_tools.errors import DeferredToolsError
+from deferred_tools.hookspecs import hookimpl
+from deferred_tools.index import ToolIndex
+from deferred_tools.limits import Limits
+from deferred_tools.policy import Caller, CallerKind, Grant, Grants, Policy
+from deferred_tools.registry import Registry
+from deferred_tools.retrievers.base import Hit, Retriever
+from deferred_tools.search import SearchOutcome
+from deferred_tools.session import Session
+from deferred_tools.sources.base import Source, SourceState, SourceStatus, Tool, ToolResult
+from deferred_tools.sources.functions import FunctionSource, FunctionTool, Lazy
+from deferred_tools.spec import Tier, ToolSpec, ToolSummary, ToolTag
+from deferred_tools.toolset import Toolset
+
+__all__ = [
+    "Caller",
+    "CallerKind",
+    "DeferredToolsError",
+    "FunctionSource",
+    "FunctionTool",
+    "Grant",
+    "Grants",
+    "Hit",
+    "Lazy",
+    "Limits",
+    "Policy",
+    "Registry",
+    "Retriever",
+    "SearchOutcome",
+    "Session",
+    "Source",
+    "SourceState",
+    "SourceStatus",
+    "Tier",
+    "Tool",
+    "ToolCatalog",
+    "ToolIndex",
+    "ToolResult",
+    "ToolSpec",
+    "ToolSummary",
+    "ToolTag",
+    "Toolset",
+    "hookimpl",
+]

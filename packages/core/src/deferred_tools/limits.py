@@ -1,0 +1,63 @@
+"""Every bound in one frozen value. Knows nothing else of ours.
+
+The defaults lie above what 7,507 tools of 232 real MCP servers were seen to need
+(largest: schema 104 kB, nesting 24, 5,961 nodes, description 40,325 characters, one
+server's list 2.1 MB with 401 tools), and below what hurts.
+"""
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Bounds on what comes from servers, models and callers. Sizes in bytes, times in seconds."""
+
+    name_length: int = 64
+    """Model-facing tool name, characters; what providers accept."""
+    description_length: int = 64 * 1024
+    """Description kept, characters; longer ones are cut, and said."""
+    summary_length: int = 200
+    """Description in a level-1 line, characters."""
+    schema_bytes: int = 256 * 1024
+    """One JSON Schema as compact JSON."""
+    schema_depth: int = 64
+    """Nesting of one JSON Schema, and of a call's arguments."""
+    schema_nodes: int = 10_000
+    """Objects, arrays and scalars in one JSON Schema."""
+    arguments_bytes: int = 4 * 1024 * 1024
+    """Arguments of one call as compact JSON."""
+    regex_backtracks: int = 100_000
+    """Steps back that a `pattern` with look-around may take before it fails the value."""
+    server_tools: int = 5_000
+    """Tools of one server."""
+    server_pages: int = 100
+    """Pages of one server's list."""
+    list_bytes: int = 32 * 1024 * 1024
+    """One server's whole list."""
+    query_length: int = 4_000
+    """Search query, characters; the rest is cut, and said."""
+    search_limit: int = 20
+    """Tools that one `tool_search` may enable by query."""
+    names_per_search: int = 64
+    """Exact names in one `tool_search`."""
+    searches_per_turn: int = 8
+    """`tool_search` calls that one turn may make."""
+    enabled_tools: int = 64
+    """Tools enabled at once in a conversation; the least recently used leaves."""
+    prompt_tokens: int = 4_000
+    """Budget of the level-1 block."""
+    startup_seconds: float = 30.0
+    """How long the first use waits for sources that are still starting."""
+    initialize_seconds: float = 30.0
+    """MCP handshake. Python servers were seen to take 26 s on a busy machine."""
+    list_seconds: float = 15.0
+    """One page of a server's list."""
+    call_seconds: float = 60.0
+    """One tool call."""
+    close_seconds: float = 5.0
+    """Closing all sources."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if getattr(self, field.name) <= 0:
+                raise ValueError(f"Limits.{field.name} must be positive")

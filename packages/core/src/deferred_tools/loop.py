@@ -1,0 +1,141 @@
+"""The background event loop that sources live in: one daemon thread, one task per source.
+
+So that a connection outlives any single `invoke`, and can be used from every loop and thread.
+Knows sources and their states; nothing of names, policy or search.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+import anyio
+import anyio.abc
+import anyio.from_thread
+
+from deferred_tools.errors import ConfigurationError, DeveloperError
+from deferred_tools.sources.base import Source, SourceState, SourceStatus
+
+logger = logging.getLogger(__name__)
+
+
+class SourceLoop:
+    """Runs sources until stopped. Started once; a new one is made to start again."""
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        *,
+        rebuild: Callable[[Sequence[SourceState]], None],
+        changed: Callable[[str, SourceState], None],
+        startup_seconds: float,
+    ) -> None:
+        """Take `sources` and who is told of them.
+
+        `rebuild` takes the states of all sources, in their order, whenever one has changed, and
+        runs in a worker thread; `changed` hears every single state.
+        """
+        self._sources = tuple(sources)
+        self._states = [SourceState(status=SourceStatus.CONNECTING) for _ in sources]
+        self._rebuild = rebuild
+        self._changed = changed
+        self._startup_seconds = startup_seconds
+        self._settled: set[int] = set()
+        self.ready: Future[None] = Future()
+        """Done when every source has settled or the time to start is over; holds a
+        `DeveloperError` if there was one."""
+        self.portal: anyio.from_thread.BlockingPortal | None = None
+        self._thread = threading.Thread(target=self._main, name="deferred-tools", daemon=True)
+
+    def start(self) -> None:
+        """Start; returns at once. Wait for `ready`."""
+        self._thread.start()
+
+    def stop(self, seconds: float) -> None:
+        """Cancel every source and wait for the thread, at most `seconds`. May be called twice."""
+        portal = self.portal
+        if portal is not None:
+            try:
+                portal.start_task_soon(self._cancel)
+            except RuntimeError:  # it has ended by itself
+                logger.debug("the background loop had ended")
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(seconds)
+            if self._thread.is_alive():
+                logger.warning("the background loop did not end within %g s", seconds)
+
+    def _main(self) -> None:
+        try:
+            anyio.run(self._run)
+        except Exception as error:
+            logger.exception("the background loop failed")
+            self._fail(ConfigurationError(f"the background loop failed: {error}"))
+        finally:
+            self._fail(ConfigurationError("the toolset was closed while it was starting"))
+
+    async def _run(self) -> None:
+        self._dirty = anyio.Event()
+        self._stop = anyio.Event()
+        async with anyio.from_thread.BlockingPortal() as portal:
+            self.portal = portal
+            async with anyio.create_task_group() as tasks:
+                for at, source in enumerate(self._sources):
+                    tasks.start_soon(self._supervise, at, source)
+                tasks.start_soon(self._follow)
+                await self._stop.wait()
+                tasks.cancel_scope.cancel()
+            await portal.stop(cancel_remaining=True)
+
+    async def _cancel(self) -> None:
+        self._stop.set()
+
+    async def _supervise(self, at: int, source: Source) -> None:
+        def report(state: SourceState) -> None:
+            self._states[at] = state
+            if state.status is not SourceStatus.CONNECTING:
+                self._settled.add(at)
+            self._changed(source.name, state)
+            self._dirty.set()
+
+        try:
+            await source.run(report)
+        except DeveloperError as error:
+            self._fail(error)
+        except Exception as error:
+            logger.exception("source %r failed", source.name)
+            reason = f"it stopped with an unexpected {type(error).__name__}"
+            kept = self._states[at].tools
+            report(SourceState(status=SourceStatus.UNAVAILABLE, tools=kept, reason=reason))
+
+    async def _follow(self) -> None:
+        """Rebuild after changes: the first time when all have settled, then after each."""
+        with anyio.move_on_after(self._startup_seconds):
+            while len(self._settled) < len(self._sources):
+                await self._next_change()
+        while True:
+            # Changes that come while this one is built are built together, afterwards.
+            self._dirty = anyio.Event()
+            try:
+                await anyio.to_thread.run_sync(self._rebuild, tuple(self._states))
+            except DeveloperError as error:
+                if self.ready.done():
+                    logger.error("the tools could not be taken over, the last ones stay: %s", error)
+                self._fail(error)
+            if not self.ready.done():
+                self.ready.set_result(None)
+            await self._dirty.wait()
+
+    async def _next_change(self) -> None:
+        await self._dirty.wait()
+        self._dirty = anyio.Event()
+
+    def _fail(self, error: Exception) -> None:
+        if not self.ready.done():
+            self.ready.set_exception(error)
+
+    def run(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Run an async `function` in the loop and wait for it, from any other thread."""
+        if self.portal is None:
+            raise ConfigurationError("the background loop is not running")
+        return self.portal.call(function, *args)

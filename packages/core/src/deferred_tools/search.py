@@ -1,0 +1,294 @@
+"""`tool_search`: policy first, then rank, then enable. Pure: a session in, an outcome out."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from deferred_tools.limits import Limits
+from deferred_tools.policy import CallerKind, Gate
+from deferred_tools.registry import Registry
+from deferred_tools.retrievers.base import Retriever
+from deferred_tools.session import Session
+from deferred_tools.sources.base import SourceStatus
+from deferred_tools.spec import SEPARATOR, ToolSpec, ToolSummary
+
+NAME = "tool_search"
+DEFAULT_LIMIT = 5
+DESCRIPTION = (
+    "Find tools and enable them for this conversation. The tools in <available_tools> cannot be "
+    "called until this tool has enabled them. Say what you need to do in `query`, or give exact "
+    "names in `names`. What it enables can be called from your next message on, not in the same "
+    "message."
+)
+PARAMETERS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "query": {
+            "type": "string",
+            "description": "What you need to do, in your own words.",
+        },
+        "names": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Exact tool names from <available_tools>, if you know which you want.",
+        },
+        "limit": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 20,
+            "description": "Most tools to enable by query (default 5). A task with several parts "
+            "needs more.",
+        },
+    },
+}
+
+
+class MissReason(StrEnum):
+    """Why something was not enabled."""
+
+    NO_MATCH = "no_match"
+    SERVER_CONNECTING = "server_connecting"
+    SERVER_UNAVAILABLE = "server_unavailable"
+    AUTH_REQUIRED = "auth_required"
+    DISABLED = "disabled"
+    LIMIT_REACHED = "limit_reached"
+
+
+_REASONS = {
+    SourceStatus.CONNECTING: MissReason.SERVER_CONNECTING,
+    SourceStatus.UNAVAILABLE: MissReason.SERVER_UNAVAILABLE,
+    SourceStatus.AUTH_REQUIRED: MissReason.AUTH_REQUIRED,
+    SourceStatus.DISABLED: MissReason.DISABLED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """Something asked for that was not enabled, why, and what to try."""
+
+    wanted: str
+    reason: MissReason
+    hint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """What the model asked, cleaned and bounded."""
+
+    query: str = ""
+    names: tuple[str, ...] = ()
+    limit: int = DEFAULT_LIMIT
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(cls, arguments: Any, limits: Limits) -> "SearchRequest":
+        """Read a model's arguments leniently: what cannot be used is left out, and said."""
+        given = arguments if isinstance(arguments, dict) else {"query": str(arguments or "")}
+        notes = []
+        query = given.get("query")
+        query = query.strip() if isinstance(query, str) else ""
+        if len(query) > limits.query_length:
+            notes.append(f"The query was cut to {limits.query_length} characters.")
+            query = query[: limits.query_length]
+        names = tuple(dict.fromkeys(_strings(given.get("names"))))
+        if len(names) > limits.names_per_search:
+            notes.append(f"Only the first {limits.names_per_search} names were looked at.")
+            names = names[: limits.names_per_search]
+        limit = given.get("limit")
+        if isinstance(limit, str) and limit.strip().isdigit():
+            limit = int(limit)
+        if not isinstance(limit, int) or isinstance(limit, bool):
+            limit = DEFAULT_LIMIT
+        return cls(
+            query=query,
+            names=names,
+            limit=max(1, min(limit, limits.search_limit)),
+            notes=tuple(notes),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOutcome:
+    """What a search did. `session` is the conversation's ledger after it."""
+
+    session: Session
+    enabled: tuple[ToolSummary, ...] = ()
+    already: tuple[ToolSummary, ...] = ()
+    misses: tuple[Miss, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The outcome as the model reads it."""
+        lines: list[str] = []
+        if self.enabled:
+            lines.append("Enabled. From your next message on you can call:")
+            lines += [_bullet(tool) for tool in self.enabled]
+        if self.already:
+            lines.append("Already enabled, call directly:")
+            lines += [_bullet(tool) for tool in self.already]
+        lines += [f"Not enabled ({m.reason.value}): {m.wanted}. {m.hint}" for m in self.misses]
+        lines += self.notes
+        return "\n".join(lines)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The outcome as plain JSON, without the session."""
+        return {
+            "enabled": [tool.name for tool in self.enabled],
+            "already_enabled": [tool.name for tool in self.already],
+            "misses": [asdict(miss) for miss in self.misses],
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSearch:
+    """Search over one state of the world."""
+
+    registry: Registry
+    retriever: Retriever
+    gate: Gate
+    limits: Limits
+
+    def run(
+        self, session: Session, request: SearchRequest, *, turn: str = "", position: int = 0
+    ) -> SearchOutcome:
+        """Find, and enable what was found for `session.caller`.
+
+        `turn` names the conversation's turn that the search budget counts in; `position` is
+        the place of this search among those that the model asked for side by side.
+        """
+        before = session.searches_in(turn)
+        if len(before) + position >= self.limits.searches_per_turn:
+            return SearchOutcome(session=session, misses=(self._spent(request),))
+        visible = {s.name: s for s in self.gate.visible(session.caller, self.registry.specs)}
+        wanted, misses = self._by_name(request, session, visible)
+        found = self._by_query(request, visible)
+        specs = tuple({s.name: s for s in (*wanted, *found)}.values())
+        ready = tuple(s for s in specs if self.registry.available(s.name))
+        misses += [self._away(s.name, s.source) for s in specs if s not in ready]
+        if request.query and not found:
+            misses.append(self._no_match(request.query, session))
+        if not request.query and not request.names:
+            misses.append(Miss("(nothing)", MissReason.NO_MATCH, "Give `query` or `names`."))
+        return self._outcome(session, request, ready, misses, turn=turn, position=position)
+
+    def _outcome(
+        self,
+        session: Session,
+        request: SearchRequest,
+        ready: Sequence[ToolSpec],
+        misses: list[Miss],
+        *,
+        turn: str,
+        position: int,
+    ) -> SearchOutcome:
+        held = {e.name: e.digest for e in session.enabled(self.limits.enabled_tools)}
+        fresh = [s for s in ready if held.get(s.name) != s.digest]
+        kept = [s for s in ready if held.get(s.name) == s.digest]
+        asked = request.query or ", ".join(request.names)
+        names = tuple(s.name for s in ready)
+        repeated = not fresh and any(
+            (s.query, s.found) == (asked, names) for s in session.searches_in(turn)
+        )
+        after = session.enable([*fresh, *kept], query=request.query, position=position)
+        after = after.searched(turn, asked, names, position=position)
+        notes = list(request.notes)
+        if repeated and kept:
+            notes.append(
+                f"You have made this search before with the same result: call {kept[0].name}."
+            )
+        dropped = held.keys() - {e.name for e in after.enabled(self.limits.enabled_tools)}
+        if dropped:
+            notes.append(
+                f"No longer enabled, since at most {self.limits.enabled_tools} tools are at once: "
+                f"{', '.join(sorted(dropped))}."
+            )
+        return SearchOutcome(
+            session=after,
+            enabled=tuple(s.summary(self.limits) for s in fresh),
+            already=tuple(s.summary(self.limits) for s in kept),
+            misses=tuple(misses),
+            notes=tuple(notes),
+        )
+
+    def _by_name(
+        self, request: SearchRequest, session: Session, visible: dict[str, ToolSpec]
+    ) -> tuple[list[ToolSpec], list[Miss]]:
+        found: list[ToolSpec] = []
+        misses: list[Miss] = []
+        for name in request.names:
+            entry = self.registry.get(name)
+            spec = visible.get(entry.spec.name) if entry else None
+            if spec is not None:
+                found.append(spec)
+            else:
+                misses.append(self._no_name(name, session))
+        return found, misses
+
+    def _by_query(
+        self, request: SearchRequest, visible: dict[str, ToolSpec]
+    ) -> tuple[ToolSpec, ...]:
+        if not request.query:
+            return ()
+        within = None if len(visible) == len(self.registry) else visible.keys()
+        hits = self.retriever.search(request.query, request.limit, within)
+        # A retriever is a plug-in: what it may not find, it has not found.
+        return tuple(visible[hit.name] for hit in hits if hit.name in visible)[: request.limit]
+
+    def _no_name(self, name: str, session: Session) -> Miss:
+        source = name.split(SEPARATOR, 1)[0]
+        view = self.registry.sources.get(source)
+        if view and view.state.status in _REASONS and session.caller.kind is CallerKind.ROOT:
+            return self._away(name, source)
+        hint = "Check the name in <available_tools>, or give a `query`."
+        return Miss(name, MissReason.NO_MATCH, hint)
+
+    def _no_match(self, query: str, session: Session) -> Miss:
+        """Nothing found; the application itself is told which servers could not be searched."""
+        away = [
+            f"{view.name} ({view.state.status.value})"
+            for view in self.registry.sources.values()
+            if view.state.status in _REASONS and view.state.status is not SourceStatus.DISABLED
+        ]
+        hint = "Try other words, or a name from <available_tools>."
+        if away and session.caller.kind is CallerKind.ROOT:
+            hint += f" These servers could not be searched in full: {', '.join(away)}."
+        return Miss(query, MissReason.NO_MATCH, hint)
+
+    def _away(self, name: str, source: str) -> Miss:
+        state = self.registry.sources[source].state
+        hint = {
+            SourceStatus.CONNECTING: "Its server is still starting: search again in a moment.",
+            SourceStatus.AUTH_REQUIRED: "Its server wants the user to sign in first.",
+            SourceStatus.DISABLED: "It was switched off by the host.",
+        }.get(state.status, "Its server cannot be reached at present: try again later.")
+        return Miss(name, _REASONS[state.status], hint)
+
+    def _spent(self, request: SearchRequest) -> Miss:
+        hint = (
+            f"{self.limits.searches_per_turn} searches are allowed in one turn. Work with the "
+            "tools that are enabled, or tell the user what is missing."
+        )
+        wanted = request.query or ", ".join(request.names) or "(nothing)"
+        return Miss(wanted, MissReason.LIMIT_REACHED, hint)
+
+
+def _strings(value: Any) -> list[str]:
+    """A list of names, also from one name or from a list that came as JSON text."""
+    if isinstance(value, str):
+        try:
+            parsed = json.loads(value)
+        except ValueError:
+            parsed = [part.strip() for part in value.split(",")]
+        value = parsed if isinstance(parsed, list) else [value]
+    if not isinstance(value, list):
+        return []
+    return [item.strip() for item in value if isinstance(item, str) and item.strip()]
+
+
+def _bullet(tool: ToolSummary) -> str:
+    return f"- {tool.name}: {tool.description}" if tool.description else f"- {tool.name}"

@@ -1,0 +1,6 @@
+"""Tools of MCP servers. The only package that imports `mcp`."""
+
+from deferred_tools.sources.mcp.config import McpServers
+from deferred_tools.sources.mcp.source import McpSource
+
+__all__ = ["McpServers", "McpSource"]

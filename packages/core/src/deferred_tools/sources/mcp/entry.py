@@ -1,0 +1,212 @@
+"""One entry of an `mcpServers` file, read whole: every problem is collected, none raised. Pure.
+
+Problems name keys and variables, never the values of `env`, `headers` or a variable.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
+
+from deferred_tools.sources.mcp.positions import Path
+from deferred_tools.sources.mcp.server import Command, Endpoint, McpServer
+from deferred_tools.spec import ToolTag, namespace
+
+Problem = tuple[Path, str]
+"""Where in the document, and what to do about it."""
+
+_HTTP_TYPES = frozenset({"http", "streamable-http", "streamableHttp", "streamable_http"})
+_VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_NAMED = re.compile(r"(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?", re.DOTALL)
+# Keys of other clients that change neither how a server is reached nor what it offers.
+_IGNORED = frozenset({"alwaysAllow", "autoApprove", "description", "dev", "gallery", "version"})
+# Keys of other clients that would change it, and what to write instead.
+_ELSEWHERE = {
+    "disabledTools": "deny",
+    "enabledTools": "allow",
+    "envFile": "env",
+    "excludeTools": "deny",
+    "httpUrl": "url",
+    "includeTools": "allow",
+    "serverUrl": "url",
+    "transport": "type",
+}
+_EXPECTED = {
+    "string_type": "a string",
+    "list_type": "an array",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "bool_type": "true or false",
+    "float_type": "a number of seconds",
+}
+_JSON_TYPES: dict[type, str] = {
+    str: "a string",
+    list: "an array",
+    dict: "an object",
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+    type(None): "null",
+}
+
+
+class Entry(BaseModel):
+    """The keys that an entry may have; `Field` holds what each may be."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    type: str | None = None
+    command: str | None = None
+    args: list[str] = []
+    env: dict[str, str] = {}
+    cwd: str | None = None
+    url: str | None = None
+    headers: dict[str, str] = {}
+    namespace: str | None = None
+    timeout: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] | None = None
+    disabled: StrictBool = False
+    tags: list[ToolTag] = []
+    allow: list[Annotated[str, Field(pattern=r"^[^*]+\*?$|^\*$")]] = ["*"]
+    deny: list[Annotated[str, Field(pattern=r"^[^*]+\*?$|^\*$")]] = []
+
+
+def read_entry(
+    name: str, value: object, environ: Mapping[str, str]
+) -> tuple[McpServer | None, list[Problem]]:
+    """The server that an entry describes, or None and all that is wrong with it."""
+    if isinstance(value, Mapping):
+        value = {key: item for key, item in value.items() if key not in _IGNORED}
+    try:
+        entry = Entry.model_validate(value)
+    except ValidationError as error:
+        return None, [_problem(found) for found in error.errors(include_url=False)]
+    expand = _Expansion(environ)
+    at = _command(entry, expand) if entry.url is None else _endpoint(entry, expand)
+    own = namespace(entry.namespace or name)
+    # What a disabled server would need may be missing.
+    problems = _contradictions(entry) + ([] if entry.disabled else expand.problems)
+    if not own:
+        problems.append(
+            ((), 'its name leaves nothing for ids (`a-z A-Z 0-9 _ -`); set `"namespace"`')
+        )
+    if problems:
+        return None, problems
+    server = McpServer(
+        name=name,
+        namespace=own,
+        at=at,
+        timeout=entry.timeout,
+        disabled=entry.disabled,
+        tags=frozenset(entry.tags),
+        allow=tuple(entry.allow),
+        deny=tuple(entry.deny),
+        secrets=expand.secrets(at),
+    )
+    return server, []
+
+
+class _Expansion:
+    """Puts variables of the environment in, and remembers their values as secrets."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._values: set[str] = set()
+        self.problems: list[Problem] = []
+
+    def text(self, text: str, *path: str | int) -> str:
+        return _VARIABLE.sub(lambda found: self._one(found, path), text)
+
+    def pairs(self, pairs: Mapping[str, str], key: str) -> dict[str, str]:
+        return {name: self.text(value, key, name) for name, value in pairs.items()}
+
+    def secrets(self, at: Command | Endpoint) -> frozenset[str]:
+        declared = at.env if isinstance(at, Command) else at.headers
+        return frozenset(self._values.union(declared.values()) - {""})
+
+    def _one(self, found: re.Match[str], path: Path) -> str:
+        parts = _NAMED.fullmatch(found.group(1))
+        if parts is None:
+            cure = "only ${NAME}, ${env:NAME} and ${NAME:-default} are known; use one of them"
+            self.problems.append((path, f"cannot expand {found.group()!r}: {cure}"))
+            return ""
+        name, default = parts.groups()
+        value = self._environ.get(name, default)
+        if value is None:
+            self.problems.append(
+                (path, f"the environment variable {name!r} is not set; set it, or write a default")
+            )
+            return ""
+        self._values.add(value)
+        return value
+
+
+def _command(entry: Entry, expand: _Expansion) -> Command:
+    return Command(
+        command=expand.text(entry.command or "", "command"),
+        args=tuple(expand.text(arg, "args", at) for at, arg in enumerate(entry.args)),
+        env=expand.pairs(entry.env, "env"),
+        cwd=None if entry.cwd is None else expand.text(entry.cwd, "cwd"),
+    )
+
+
+def _endpoint(entry: Entry, expand: _Expansion) -> Endpoint:
+    url = expand.text(entry.url or "", "url")
+    headers = expand.pairs(entry.headers, "headers")
+    parts = urlsplit(url)
+    if not expand.problems and (parts.scheme not in {"http", "https"} or not parts.netloc):
+        expand.problems.append((("url",), "must be a whole http:// or https:// address"))
+    for name, value in headers.items():
+        if not (value.isascii() and value.isprintable()):
+            why = "its value has a line break or a character that headers cannot carry; remove it"
+            expand.problems.append((("headers", name), why))
+    return Endpoint(url=url, headers=headers)
+
+
+def _contradictions(entry: Entry) -> list[Problem]:
+    """Keys that are fine alone but not together."""
+    if entry.type == "sse":
+        cure = 'use the server\'s streamable HTTP address, with "type": "http"'
+        return [(("type",), f"the old SSE transport is not supported; {cure}")]
+    if entry.type is not None and entry.type not in {"stdio", *_HTTP_TYPES}:
+        return [(("type",), f"must be 'stdio' or 'http', not {entry.type!r}")]
+    if entry.command is not None and entry.url is not None:
+        return [((), 'has both "command" and "url"; keep one of them')]
+    if not entry.command and not entry.url:
+        return [((), 'has neither "command" (a local server) nor "url" (a remote one); add one')]
+    kind = "command" if entry.command else "url"
+    if entry.type is not None and (entry.type == "stdio") != (kind == "command"):
+        return [(("type",), f"{entry.type!r} does not fit {kind!r}; remove one of them")]
+    foreign = {"url": ("args", "env", "cwd"), "command": ("headers",)}[kind]
+    return [
+        ((key,), f"means nothing beside {kind!r}; remove it")
+        for key in foreign
+        if getattr(entry, key)
+    ]
+
+
+def _problem(found: Mapping[str, Any]) -> Problem:
+    path: Path = found["loc"]
+    actual = _JSON_TYPES.get(type(found["input"]), type(found["input"]).__name__)
+    told: dict[str, Callable[[], str]] = {
+        "extra_forbidden": lambda: unknown_key(str(path[-1]), Entry.model_fields, _ELSEWHERE),
+        "string_pattern_mismatch": lambda: "must be a name, 'prefix*' or '*'",
+        "enum": lambda: f"must be one of {', '.join(repr(str(tag)) for tag in ToolTag)}",
+    }
+    if found["type"] in told:
+        return path, told[found["type"]]()
+    if found["type"] in _EXPECTED:
+        return path, f"must be {_EXPECTED[found['type']]}, not {actual}"
+    return path, str(found["msg"]).replace("Input should", "must")
+
+
+def unknown_key(
+    key: str, known: Mapping[str, object], elsewhere: Mapping[str, str] | None = None
+) -> str:
+    """What to say of a key that is not among `known`: the nearest one, or all of them."""
+    nearest = (elsewhere or {}).get(key) or next(iter(difflib.get_close_matches(key, known, 1)), "")
+    if nearest:
+        return f"unknown key; did you mean {nearest!r}?"
+    return f"unknown key; known are {', '.join(map(repr, known))}"

@@ -1,0 +1,81 @@
+"""One MCP server as configured: values only, with every secret kept out of `repr`."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from deferred_tools.spec import ToolTag, one_line
+
+_SHORTEST_SECRET = 4
+_SHORTEST_PART = 8
+_LONGEST_QUOTE = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A server that runs as a child process and speaks over its standard streams."""
+
+    command: str
+    args: tuple[str, ...] = field(default=(), repr=False)
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What the child gets besides the few variables that any program needs (PATH, HOME, ...)."""
+    cwd: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """A server that is reached over streamable HTTP."""
+
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class McpServer:
+    """One entry of an `mcpServers` file, checked and with its variables expanded."""
+
+    name: str
+    """The key in the file."""
+    namespace: str
+    """First half of its tools' ids; unique among the servers of one file."""
+    at: Command | Endpoint = field(repr=False)
+    timeout: float | None = None
+    """Seconds for one call; None leaves it to `Limits.call_seconds`."""
+    disabled: bool = False
+    tags: frozenset[ToolTag] = frozenset()
+    """What every tool of this server can do to a conversation's safety."""
+    allow: tuple[str, ...] = ("*",)
+    """Patterns of tool names: exact, `prefix*` or `*`."""
+    deny: tuple[str, ...] = ()
+    """Patterns of names that are left out, allowed or not."""
+    secrets: frozenset[str] = field(default=frozenset(), repr=False)
+    """Values of `env`, of `headers` and of expanded variables."""
+
+    def admits(self, tool: str) -> bool:
+        """Whether a tool of this name is wanted."""
+        return _matches(tool, self.allow) and not _matches(tool, self.deny)
+
+    def quote(self, text: str) -> str:
+        """Foreign `text` as it may be shown: on one line, cut, without any secret."""
+        return one_line(self.redact(text), _LONGEST_QUOTE)
+
+    def redact(self, text: str) -> str:
+        """`text` with every secret of this server replaced by `***`."""
+        return self._secret.sub("***", text) if self.secrets else text
+
+    @cached_property
+    def _secret(self) -> re.Pattern[str]:
+        # A server may repeat only the token of "Bearer <token>", or one line of a key.
+        parts = {part for value in self.secrets for part in value.split()}
+        found = {value for value in self.secrets if len(value) >= _SHORTEST_SECRET}
+        found |= {part for part in parts if len(part) >= _SHORTEST_PART}
+        longest_first = sorted(found, key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
+
+
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    return any(
+        name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
+        for pattern in patterns
+    )

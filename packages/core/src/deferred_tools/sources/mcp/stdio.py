@@ -1,0 +1,192 @@
+"""A server as a child process: one JSON-RPC message per line of its standard streams.
+
+In place of the SDK's transport, which reads a line without a bound (one of 50 MB costs every
+server a minute) and keeps neither exit code nor standard error. Output that is no message
+costs nothing. Standard error is kept, its end only, and never shown on the user's terminal.
+"""
+
+import json
+import re
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+import anyio
+from anyio.abc import ByteReceiveStream, ByteSendStream, Process
+from anyio.streams.buffered import BufferedByteReceiveStream
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.client import Transport
+from mcp.client.stdio import get_default_environment
+from mcp.os.posix.utilities import terminate_posix_process_tree
+from mcp.shared.message import SessionMessage
+from mcp.types import JSONRPCMessage, jsonrpc_message_adapter
+
+from deferred_tools.sources.mcp.server import Command
+
+# Together below `Limits.close_seconds`: to leave by itself, and to heed SIGTERM.
+_LEAVE_SECONDS = 2.0
+_TERMINATE_SECONDS = 1.5
+# How long a child that closed its output may take to be gone, with its last words read.
+_LAST_WORDS_SECONDS = 0.5
+_STDERR_BYTES = 8 * 1024
+_STDERR_SHOWN = 400
+# A child that reads slowly must not hold up a call's deadline.
+_OUTGOING_MESSAGES = 64
+_SURROGATE = re.compile(rb"\\u[dD][89abcdefABCDEF]")
+
+T = TypeVar("T")
+
+
+class ChildProcess:
+    """One run of a command. Opened once; tells afterwards what became of it."""
+
+    def __init__(self, command: Command, *, frame_bytes: int) -> None:
+        self._command = command
+        self._frame_bytes = frame_bytes
+        self._stderr = bytearray()
+        self._stderr_read = anyio.Event()
+        self._stray = b""
+        self._too_long = False
+        self._ended = False
+        self._exit_code: int | None = None
+        self.settled = False
+        """Set when the server has answered: then it is given time to leave by itself."""
+
+    def open(self) -> Transport:
+        """The child and the two streams to talk with it; no process is left on exit.
+
+        Raises:
+            OSError: The command cannot be run.
+        """
+        return self._run()
+
+    def findings(self) -> str:
+        """What there is to say of the child, with foreign text in it; "" if nothing."""
+        told = []
+        if self._too_long:
+            told.append(f"it sent a message of more than {self._frame_bytes} bytes")
+        elif self._exit_code is not None:
+            told.append(f"it exited with code {self._exit_code}")
+        elif self._ended:
+            told.append("it closed its output but did not exit")
+        if self._stray:
+            told.append(f"its output is not MCP: {_text(self._stray)!r}")
+        if words := _text(bytes(self._stderr)):
+            told.append(f"its standard error ended: {words[-_STDERR_SHOWN:]!r}")
+        return "; ".join(told)
+
+    @asynccontextmanager
+    async def _run(
+        self,
+    ) -> AsyncIterator[
+        tuple[
+            MemoryObjectReceiveStream[SessionMessage | Exception],
+            MemoryObjectSendStream[SessionMessage],
+        ]
+    ]:
+        process = await anyio.open_process(
+            [self._command.command, *self._command.args],
+            env=get_default_environment() | dict(self._command.env),
+            cwd=self._command.cwd,
+            start_new_session=True,
+        )
+        read, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        outgoing, write = anyio.create_memory_object_stream[SessionMessage](_OUTGOING_MESSAGES)
+        with read, incoming, outgoing, write:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._read, _pipe(process.stdout), read)
+                tasks.start_soon(_write, write, _pipe(process.stdin), read)
+                tasks.start_soon(self._keep_stderr, _pipe(process.stderr))
+                try:
+                    yield incoming, outgoing
+                finally:
+                    # Bounded, and done even when cancelled: else the child would stay.
+                    with anyio.CancelScope(shield=True):
+                        await self._end(process)
+                    tasks.cancel_scope.cancel()
+
+    async def _read(
+        self, stdout: ByteReceiveStream, read: MemoryObjectSendStream[SessionMessage | Exception]
+    ) -> None:
+        lines = BufferedByteReceiveStream(stdout)
+        with read:
+            try:
+                while True:
+                    line = await lines.receive_until(b"\n", self._frame_bytes)
+                    if (message := _message(line)) is not None:
+                        await read.send(SessionMessage(message))
+                    elif not self._stray:
+                        self._stray = line[:_STDERR_SHOWN]
+            except anyio.DelimiterNotFound:
+                self._too_long = True
+            except (anyio.IncompleteRead, anyio.BrokenResourceError, anyio.ClosedResourceError):
+                self._ended = True
+
+    async def _keep_stderr(self, stderr: ByteReceiveStream) -> None:
+        try:
+            async for chunk in stderr:
+                self._stderr += chunk
+                del self._stderr[:-_STDERR_BYTES]
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass
+        finally:
+            self._stderr_read.set()
+
+    async def _end(self, process: Process) -> None:
+        """Let the child leave, or make it and all its descendants."""
+        if self._ended:
+            with anyio.move_on_after(_LAST_WORDS_SECONDS):
+                await process.wait()
+            self._exit_code = process.returncode
+        elif self.settled:
+            await _pipe(process.stdin).aclose()
+            with anyio.move_on_after(_LEAVE_SECONDS):
+                await process.wait()
+        if sys.platform != "win32":
+            # What the child itself started goes too, even when the child has left.
+            await terminate_posix_process_tree(process, _TERMINATE_SECONDS)
+        elif process.returncode is None:
+            process.kill()
+        with anyio.move_on_after(_LAST_WORDS_SECONDS):
+            await self._stderr_read.wait()
+        await process.aclose()
+
+
+async def _write(
+    messages: MemoryObjectReceiveStream[SessionMessage],
+    stdin: ByteSendStream,
+    read: MemoryObjectSendStream[SessionMessage | Exception],
+) -> None:
+    with messages:
+        try:
+            async for item in messages:
+                line = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+                await stdin.send(line.encode() + b"\n")
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            # Nobody listens any more: let what waits for an answer know.
+            read.close()
+
+
+def _message(line: bytes) -> JSONRPCMessage | None:
+    """The message on a line, or None if there is none."""
+    try:
+        value = json.loads(line.decode("utf-8", "replace"))
+        if _SURROGATE.search(line):
+            # Half an emoji, cut by a server: kept as a replacement character.
+            text = json.dumps(value, ensure_ascii=False)
+            whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            value = json.loads(whole)
+        return jsonrpc_message_adapter.validate_python(value, by_name=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace").strip()
+
+
+def _pipe(stream: T | None) -> T:
+    if stream is None:
+        raise RuntimeError("the child was started without a pipe")
+    return stream

@@ -1,0 +1,81 @@
+"""Our tools as LangChain tools: the original where there is one, else a `DeferredTool`."""
+
+from typing import Any
+
+from langchain_core.tools import BaseTool, ToolException
+from pydantic import PrivateAttr
+
+from deferred_tools.errors import HostError, ModelError
+from deferred_tools.registry import RegisteredTool
+from deferred_tools.session import Session
+from deferred_tools.sources.base import ToolResult
+from deferred_tools.toolset import Toolset
+from langchain_deferred_tools.content import Content, artifact, to_langchain
+from langchain_deferred_tools.json_tool import JsonTool
+from langchain_deferred_tools.source import LangChainTool
+
+
+def bind(toolset: Toolset, session: Session, entry: RegisteredTool) -> BaseTool:
+    """`entry` for a model of LangChain's, under its model-facing name.
+
+    What is not a LangChain tool already is called through `toolset.call` on behalf of
+    `session`, so that every call passes policy again, wherever the tool is carried.
+    """
+    if isinstance(entry.tool, LangChainTool):
+        original = entry.tool.original
+        name = entry.spec.name
+        return original if original.name == name else original.model_copy(update={"name": name})
+    return DeferredTool.of(toolset, session, entry)
+
+
+class DeferredTool(JsonTool):
+    """A tool whose schema is JSON and whose call goes through a Toolset, sync or async alike."""
+
+    _toolset: Toolset = PrivateAttr()
+    _session: Session = PrivateAttr()
+
+    @classmethod
+    def of(cls, toolset: Toolset, session: Session, entry: RegisteredTool) -> "DeferredTool":
+        """The tool for one conversation."""
+        spec = entry.spec
+        tool = cls(
+            name=spec.name,
+            description=spec.description or spec.title or spec.name,
+            args_schema=dict(spec.parameters),
+            response_format="content_and_artifact",
+            handle_tool_error=_told,
+            metadata={"source": spec.source, "tool": spec.tool},
+        )
+        tool._toolset, tool._session = toolset, session
+        return tool
+
+    def _run(self, /, **arguments: Any) -> tuple[Content, Any]:
+        try:
+            return _answer(self._toolset.call(self._session, self.name, arguments))
+        except (ModelError, HostError) as error:
+            raise _ToolFailed(str(error)) from error
+
+    async def _arun(self, /, **arguments: Any) -> tuple[Content, Any]:
+        try:
+            return _answer(await self._toolset.acall(self._session, self.name, arguments))
+        except (ModelError, HostError) as error:
+            raise _ToolFailed(str(error)) from error
+
+
+class _ToolFailed(ToolException):
+    """Carries what the model is to read, content blocks included."""
+
+    def __init__(self, content: Content) -> None:
+        super().__init__(str(content))
+        self.content = content
+
+
+def _answer(result: ToolResult) -> tuple[Content, Any]:
+    content = to_langchain(result)
+    if result.is_error:
+        raise _ToolFailed(content)
+    return content, artifact(result)
+
+
+def _told(error: ToolException) -> Any:
+    return error.content if isinstance(error, _ToolFailed) else str(error)

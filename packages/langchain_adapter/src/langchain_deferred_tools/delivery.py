@@ -1,0 +1,95 @@
+"""What a model is given in one call: which tools are bound, and the level-1 block.
+
+The one form so far binds enabled tools after the base tools, in first-enabled order, never
+re-sorted, so that a prompt's prefix changes only when a search enables something. Forms that
+providers offer themselves go beside it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_core.messages import AnyMessage, SystemMessage, ToolMessage
+from langchain_core.tools import BaseTool
+
+from deferred_tools.errors import ConfigurationError
+from deferred_tools.search import NAME
+from deferred_tools.session import Session
+from deferred_tools.spec import Tier
+from deferred_tools.toolset import Toolset
+from langchain_deferred_tools.bind import bind
+from langchain_deferred_tools.search_tool import SearchTool
+from langchain_deferred_tools.state import STATE_KEY, last_calls
+
+Bindable = BaseTool | dict[str, Any]
+
+
+def tools_to_bind(toolset: Toolset, session: Session, base: Sequence[Bindable]) -> list[Bindable]:
+    """`base`, then what `session` has enabled.
+
+    Raises:
+        ConfigurationError: Two tools share a name, where a model or a tool node would take
+            one of them silently.
+    """
+    taken = _base_names(toolset, base)
+    enabled = (entry for entry in toolset.bound(session) if entry.spec.name not in taken)
+    return [*base, *(bind(toolset, session, entry) for entry in enabled)]
+
+
+def with_block(system: SystemMessage | None, block: str) -> SystemMessage | None:
+    """`system` with the level-1 block as its last part."""
+    if not block:
+        return system
+    part = {"type": "text", "text": block}
+    if system is None:
+        return SystemMessage(content=[part])
+    content = system.content
+    before = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+    return system.model_copy(update={"content": [*before, part]})
+
+
+def check_state(messages: Sequence[AnyMessage], session: Session) -> None:
+    """See that what the last searches enabled has reached the state.
+
+    Raises:
+        ConfigurationError: It has not, so the state cannot hold it.
+    """
+    known = {entry.name for entry in session.ledger}
+    _, answers = last_calls(messages)
+    for message in answers:
+        if isinstance(message, ToolMessage) and message.name == NAME:
+            told = message.artifact if isinstance(message.artifact, dict) else {}
+            if lost := set(told.get("enabled", ())) - known:
+                raise ConfigurationError(
+                    f"{NAME!r} enabled {sorted(lost)}, but the graph's state does not hold it: "
+                    f"its schema has no key {STATE_KEY!r} with the reducer `merge_sessions`. "
+                    "Derive your state from DeferredToolsState, and do not declare the key again"
+                )
+
+
+def _base_names(toolset: Toolset, base: Sequence[Bindable]) -> set[str]:
+    names: set[str] = set()
+    for tool in base:
+        name = _name(tool)
+        if name == NAME and not isinstance(tool, SearchTool):
+            raise ConfigurationError(
+                f"one of your own tools is called {NAME!r}, as the tool that finds deferred tools "
+                "is: rename yours"
+            )
+        if name in names:
+            raise ConfigurationError(f"two bound tools are called {name!r}: rename one of them")
+        rival = toolset.registry.tools.get(name)
+        # A server cannot stop the application by taking one of its names: its tool is left out.
+        if rival is not None and rival.spec.tier is Tier.CODE:
+            raise ConfigurationError(
+                f"{name!r} is both bound to the agent and in the toolset: remove it from one"
+            )
+        names.add(name)
+    return names
+
+
+def _name(tool: Bindable) -> str:
+    if isinstance(tool, BaseTool):
+        return tool.name
+    function = tool.get("function")
+    named = function if isinstance(function, Mapping) else tool
+    return str(named.get("name") or tool.get("type") or "")

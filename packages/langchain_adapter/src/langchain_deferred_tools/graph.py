@@ -1,0 +1,103 @@
+"""Deferred tools in a hand-built LangGraph: needs the extra `langgraph`."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Annotated, Any
+
+from langchain_core.messages import AnyMessage, SystemMessage
+from langchain_core.tools import BaseTool
+from langgraph.config import get_config
+from langgraph.graph import MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
+from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.runtime import get_runtime
+
+from deferred_tools.policy import Caller
+from deferred_tools.session import Session
+from deferred_tools.toolset import Toolset
+from langchain_deferred_tools.delivery import Bindable, check_state, tools_to_bind, with_block
+from langchain_deferred_tools.gate import Answer, CallerOf, Gate
+from langchain_deferred_tools.search_tool import SearchTool
+from langchain_deferred_tools.state import merge_sessions, messages_of
+
+
+class DeferredToolsState(MessagesState):
+    """Messages and the conversation's ledger. Extend it for more.
+
+    Compile it with an input schema that lacks the ledger, as `DeferredToolsGraph.builder` does,
+    or a client could enable tools through the graph's input.
+    """
+
+    deferred_tools: Annotated[dict[str, Any], merge_sessions]
+
+
+class DeferredToolsGraph:
+    """What a graph needs: a builder, a tool node, and the tools and messages of a model call.
+
+    deferred = DeferredToolsGraph(toolset, tools=[...])
+    graph = deferred.builder()
+    graph.add_node("model", lambda state: {"messages": [
+        model.bind_tools(deferred.bound(state)).invoke(deferred.prompt(state))]})
+    graph.add_node("tools", deferred.tool_node())
+    """
+
+    def __init__(
+        self,
+        toolset: Toolset,
+        *,
+        tools: Sequence[BaseTool] = (),
+        caller: Caller | CallerOf | None = None,
+    ) -> None:
+        """Take a toolset, the tools that are always bound, and who runs the graph.
+
+        `caller` is as for `DeferredToolsMiddleware`.
+        """
+        self._toolset = toolset
+        self._base: list[BaseTool] = [SearchTool(), *tools]
+        self._gate = Gate(toolset, Caller.root() if caller is None else caller)
+
+    def builder(self, state_schema: type = DeferredToolsState) -> StateGraph[Any, Any, Any, Any]:
+        """A graph builder whose input cannot carry a ledger: clients cannot enable tools."""
+        return StateGraph(state_schema, input_schema=MessagesState)
+
+    def bound(self, state: object) -> list[Bindable]:
+        """What to bind to the model; call it within a node.
+
+        Raises:
+            ConfigurationError: Two tools share a name, or the state cannot hold the ledger.
+        """
+        session = self._session(state)
+        check_state(messages_of(state), session)
+        return tools_to_bind(self._toolset, session, self._base)
+
+    def prompt(self, state: object) -> list[AnyMessage]:
+        """The state's messages with the level-1 block in the system message."""
+        messages = messages_of(state)
+        first = messages[0] if messages and isinstance(messages[0], SystemMessage) else None
+        system = with_block(first, self._toolset.prompt(self._session(state).caller))
+        rest = messages[1:] if first is not None else messages
+        return [*([system] if system is not None else []), *rest]
+
+    def tool_node(self, **options: Any) -> ToolNode:
+        """A ToolNode for `tools`, `tool_search` and everything enabled; `options` are its own."""
+
+        def run(request: ToolCallRequest, execute: Callable[[ToolCallRequest], Answer]) -> Answer:
+            self._toolset.open()
+            admitted = self._gate.admit(request, sync=True)
+            if not isinstance(admitted, ToolCallRequest):
+                return admitted
+            return self._gate.ran(request, execute(admitted))
+
+        async def arun(
+            request: ToolCallRequest, execute: Callable[[ToolCallRequest], Awaitable[Answer]]
+        ) -> Answer:
+            await self._toolset.aopen()
+            admitted = self._gate.admit(request, sync=False)
+            if not isinstance(admitted, ToolCallRequest):
+                return admitted
+            return self._gate.ran(request, await execute(admitted))
+
+        return ToolNode(self._base, wrap_tool_call=run, awrap_tool_call=arun, **options)
+
+    def _session(self, state: object) -> Session:
+        config: Mapping[str, Any] = dict(get_config())
+        return self._gate.session(state, get_runtime().context, config)

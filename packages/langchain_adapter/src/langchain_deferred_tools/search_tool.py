@@ -1,0 +1,42 @@
+"""`tool_search` as LangChain sees it."""
+
+from typing import Any, NoReturn
+
+from langchain_core.messages import ToolMessage
+
+from deferred_tools.errors import ConfigurationError
+from deferred_tools.search import DESCRIPTION, NAME, PARAMETERS, MissReason, SearchOutcome
+from langchain_deferred_tools.json_tool import JsonTool
+
+
+class SearchTool(JsonTool):
+    """What the model sees. The gate answers its calls; whoever runs it otherwise is told."""
+
+    name: str = NAME
+    description: str = DESCRIPTION
+    args_schema: Any = PARAMETERS
+
+    def _run(self, /, **arguments: Any) -> NoReturn:
+        raise ConfigurationError(
+            f"{NAME!r} was run without its gate. Use DeferredToolsMiddleware with create_agent, "
+            "DeferredToolsGraph.tool_node() with LangGraph, or Conversation.run() in a plain loop"
+        )
+
+
+def search_message(outcome: SearchOutcome, call_id: str | None) -> ToolMessage:
+    """The answer to a `tool_search` call."""
+    spent = any(miss.reason is MissReason.LIMIT_REACHED for miss in outcome.misses)
+    return ToolMessage(
+        content=outcome.text,
+        name=NAME,
+        tool_call_id=call_id or "",
+        status="error" if spent else "success",
+        artifact=outcome.data,
+    )
+
+
+def refusal(error: Exception, name: str, call_id: str | None) -> ToolMessage:
+    """A call that was not run, told to the model."""
+    return ToolMessage(
+        content=f"Error: {error}", name=name, tool_call_id=call_id or "", status="error"
+    )
