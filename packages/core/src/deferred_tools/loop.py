@@ -120,7 +120,7 @@ class SourceLoop:
                 await anyio.to_thread.run_sync(self._rebuild, tuple(self._states))
             except DeveloperError as error:
                 if self.ready.done():
-                    logger.error("the tools could not be taken over, the last ones stay: %s", error)
+                    logger.exception("the tools could not be taken over: the last ones stay")
                 self._fail(error)
             if not self.ready.done():
                 self.ready.set_result(None)

@@ -124,10 +124,10 @@ class Gate:
             try:
                 if all(policy.allows(caller, spec) is True for policy in self._policies):
                     seen.append(spec)
-            except Exception as error:
+            except Exception:
                 failures += 1
                 if failures == 1:
-                    logger.exception("a policy failed on %r (%s): denied", spec.name, error)
+                    logger.exception("a policy failed on %r: denied", spec.name)
         if failures > 1:
             logger.error("a policy failed on %d tools: all denied", failures)
         return tuple(seen)
