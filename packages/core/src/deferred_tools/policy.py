@@ -109,6 +109,8 @@ class Gate:
 
     def __init__(self, policies: Sequence[Policy]) -> None:
         self._policies = tuple(policies)
+        self.constant = all(type(policy) is Grants for policy in self._policies)
+        """Whether the answer for a caller and a tool can never change."""
 
     def allows(self, caller: Caller | None, spec: ToolSpec) -> bool:
         """Whether `caller` may know of and use the tool."""
@@ -122,7 +124,10 @@ class Gate:
         failures = 0
         for spec in specs:
             try:
-                if all(policy.allows(caller, spec) is True for policy in self._policies):
+                for policy in self._policies:
+                    if policy.allows(caller, spec) is not True:
+                        break
+                else:
                     seen.append(spec)
             except Exception:
                 failures += 1

@@ -28,8 +28,8 @@ def estimate_tokens(text: str) -> int:
     Three ASCII characters, or one other character, to a token: names and mark-up hold more
     tokens per character than prose does.
     """
-    wide = sum(1 for char in text if char > "\x7f")
-    return wide + (len(text) - wide + 2) // 3
+    narrow = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
+    return len(text) - narrow + (narrow + 2) // 3
 
 
 def render(

@@ -1,13 +1,13 @@
 """`tool_search`: policy first, then rank, then enable. Pure: a session in, an outcome out."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
 from deferred_tools.limits import Limits
-from deferred_tools.policy import CallerKind, Gate
+from deferred_tools.policy import CallerKind
 from deferred_tools.registry import Registry
 from deferred_tools.retrievers.base import Retriever
 from deferred_tools.session import Session
@@ -146,11 +146,12 @@ class SearchOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSearch:
-    """Search over one state of the world."""
+    """Search over one state of the world, as one caller may see it."""
 
     registry: Registry
+    visible: Mapping[str, ToolSpec]
+    """By name, what the caller may know of. Nothing else is ranked, named or counted."""
     retriever: Retriever
-    gate: Gate
     limits: Limits
 
     def run(
@@ -164,9 +165,8 @@ class ToolSearch:
         before = session.searches_in(turn)
         if len(before) + position >= self.limits.searches_per_turn:
             return SearchOutcome(session=session, misses=(self._spent(request),))
-        visible = {s.name: s for s in self.gate.visible(session.caller, self.registry.specs)}
-        wanted, misses = self._by_name(request, session, visible)
-        found = self._by_query(request, visible)
+        wanted, misses = self._by_name(request, session)
+        found = self._by_query(request)
         specs = tuple({s.name: s for s in (*wanted, *found)}.values())
         ready = tuple(s for s in specs if self.registry.available(s.name))
         misses += [self._away(s.name, s.source) for s in specs if s not in ready]
@@ -216,28 +216,27 @@ class ToolSearch:
         )
 
     def _by_name(
-        self, request: SearchRequest, session: Session, visible: dict[str, ToolSpec]
+        self, request: SearchRequest, session: Session
     ) -> tuple[list[ToolSpec], list[Miss]]:
         found: list[ToolSpec] = []
         misses: list[Miss] = []
         for name in request.names:
             entry = self.registry.get(name)
-            spec = visible.get(entry.spec.name) if entry else None
+            spec = self.visible.get(entry.spec.name) if entry else None
             if spec is not None:
                 found.append(spec)
             else:
                 misses.append(self._no_name(name, session))
         return found, misses
 
-    def _by_query(
-        self, request: SearchRequest, visible: dict[str, ToolSpec]
-    ) -> tuple[ToolSpec, ...]:
+    def _by_query(self, request: SearchRequest) -> tuple[ToolSpec, ...]:
         if not request.query:
             return ()
-        within = None if len(visible) == len(self.registry) else visible.keys()
+        within = None if len(self.visible) == len(self.registry) else self.visible.keys()
         hits = self.retriever.search(request.query, request.limit, within)
-        # A retriever is a plug-in: what it may not find, it has not found.
-        return tuple(visible[hit.name] for hit in hits if hit.name in visible)[: request.limit]
+        # A retriever may be a plug-in's: what it may not find, it has not found.
+        found = [self.visible[hit.name] for hit in hits if hit.name in self.visible]
+        return tuple(found[: request.limit])
 
     def _no_name(self, name: str, session: Session) -> Miss:
         source = name.split(SEPARATOR, 1)[0]

@@ -122,12 +122,10 @@ def one_line(text: str, length: int) -> str:
     """
     # No more can be shown, so a text of megabytes costs no more than this.
     head = text[: 8 * length]
-    folded = " ".join(
-        "".join(
-            char if unicodedata.category(char) not in _INVISIBLE else " " * char.isspace()
-            for char in head
-        ).split()
-    )
+    folded = " ".join(head.split())
+    if not folded.isprintable():
+        seen = (c if unicodedata.category(c) not in _INVISIBLE else "" for c in folded)
+        folded = " ".join("".join(seen).split())
     if len(folded) <= length and len(text) == len(head):
         return folded
     cut = folded[: length - 1]

@@ -143,16 +143,14 @@ class Toolset:
     def catalog(self, caller: Caller | None) -> ToolCatalog:
         """Level 1 as `caller` may see it now. Lazy: opens the toolset at its first query."""
         return ToolCatalog(
-            lambda: self._gate.visible(caller, self.world.registry.specs),
+            lambda: self.world.view(self._gate, caller).specs,
             limits=self.limits,
             count_tokens=self._count_tokens,
         )
 
     def prompt(self, caller: Caller | None) -> str:
         """The `<available_tools>` block for `caller`; "" if nothing is available to it."""
-        world = self.world
-        visible = self._gate.visible(caller, world.registry.specs)
-        return world.block(tuple(spec.name for spec in visible))
+        return self.world.view(self._gate, caller).block
 
     def search(
         self, session: Session, arguments: Any, *, turn: str = "", position: int = 0
@@ -166,8 +164,8 @@ class Toolset:
         request = SearchRequest.parse(arguments, self.limits)
         search = ToolSearch(
             registry=world.registry,
+            visible=world.view(self._gate, session.caller).by_name,
             retriever=world.retriever,
-            gate=self._gate,
             limits=self.limits,
         )
         outcome = search.run(session, request, turn=turn, position=position)

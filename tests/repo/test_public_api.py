@@ -1,0 +1,37 @@
+"""Public are the documented `__all__`s. A change here is a change for users: see CHANGELOG."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+PUBLIC = {
+    "deferred_tools": [
+        "Caller", "CallerKind", "DeferredToolsError", "FunctionSource", "FunctionTool", "Grant",
+        "Grants", "Hit", "Lazy", "Limits", "Policy", "Registry", "Retriever", "SearchOutcome",
+        "Session", "Source", "SourceState", "SourceStatus", "Tier", "Tool", "ToolCatalog",
+        "ToolIndex", "ToolResult", "ToolSpec", "ToolSummary", "ToolTag", "Toolset", "hookimpl",
+    ],
+    "langchain_deferred_tools": ["Conversation", "LangChainTool", "bind"],
+}  # fmt: skip
+HEAVY = ["langchain", "langchain_core", "langgraph", "llama_index", "mcp", "numpy", "rich", "typer"]
+
+
+@pytest.mark.parametrize("package", PUBLIC)
+def test_a_package_exports_exactly_its_documented_names(package: str) -> None:
+    module = importlib.import_module(package)
+    assert module.__all__ == sorted(module.__all__) == PUBLIC[package]
+    assert all(getattr(module, name) is not None for name in module.__all__)
+
+
+def test_importing_core_loads_no_framework_no_protocol_and_no_command_line() -> None:
+    code = f"import sys, deferred_tools; print([m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_adapters_front_door_loads_langchain_core_only() -> None:
+    code = "import sys, langchain_deferred_tools; print({'langchain', 'langgraph'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Builds both distributions and installs them as a user would: core alone, then the demo's extra.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+uv build --quiet --all-packages --wheel --out-dir "$work/dist"
+rm -f "$work"/dist/deferred_tools_workspace-*
+
+uv venv --quiet "$work/core"
+uv pip install --quiet --python "$work/core/bin/python" "$work"/dist/deferred_tools-*.whl
+"$work/core/bin/python" - <<'PY'
+import sys
+import deferred_tools
+heavy = {"numpy", "scipy", "mcp", "langchain_core", "langgraph", "typer", "rich", "torch"}
+loaded = heavy & set(sys.modules)
+assert not loaded, loaded
+from importlib.metadata import distributions
+installed = {d.metadata["Name"].lower() for d in distributions()}
+assert not installed & {"numpy", "scipy", "pandas", "torch", "onnxruntime"}, installed
+print("core alone:", len(installed), "distributions, no numeric stack")
+PY
+"$work/core/bin/deferred-tools" && exit 1 || [ $? -eq 2 ]  # says what to install
+
+uv venv --quiet "$work/demo"
+uv pip install --quiet --python "$work/demo/bin/python" \
+    "$work"/dist/deferred_tools-*.whl "$(ls "$work"/dist/langchain_deferred_tools-*.whl)[demo]"
+"$work/demo/bin/deferred-tools" --help | grep -q demo
+"$work/demo/bin/python" -c "
+from deferred_tools import Toolset
+from langchain_core.tools import tool
+from langchain_deferred_tools.middleware import DeferredToolsMiddleware
+@tool
+def hello() -> str:
+    'Says hello.'
+    return 'hello'
+with Toolset.from_sources([hello]) as toolset:
+    DeferredToolsMiddleware(toolset)
+    assert toolset.registry.names() == ('hello',)
+print('adapter from wheels: entry points found')
+"
