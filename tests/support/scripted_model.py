@@ -105,7 +105,7 @@ class ScriptedModel(BaseChatModel):
             yield generation
 
 
-def call(name: str, **arguments: Any) -> ToolCall:
+def call(name: str, /, **arguments: Any) -> ToolCall:
     """A tool call as a model makes it."""
     return ToolCall(name=name, args=arguments, id=f"call-{uuid4().hex[:12]}", type="tool_call")
 
