@@ -1,10 +1,11 @@
 """One call: validate the arguments, run once, check the result. Never retried."""
 
+from dataclasses import replace
 from typing import Any
 
 import anyio
 
-from deferred_tools.errors import InvalidArgumentsError, ToolTimeoutError
+from deferred_tools.errors import ConfigurationError, InvalidArgumentsError, ToolTimeoutError
 from deferred_tools.limits import Limits
 from deferred_tools.registry import RegisteredTool
 from deferred_tools.sources.base import ToolResult
@@ -17,11 +18,19 @@ def check_arguments(entry: RegisteredTool, arguments: Any) -> dict[str, Any]:
 
     Raises:
         InvalidArgumentsError: They do not; it says where and what was expected.
+        ConfigurationError: The schema cannot be used.
     """
     if not isinstance(arguments, dict):
         kind = type(arguments).__name__
         raise InvalidArgumentsError(entry.spec.name, [f"expected an object, not {kind}"])
-    if problems := entry.parameters.problems(arguments):
+    try:
+        problems = entry.parameters.problems(arguments)
+    except SchemaError as error:
+        raise ConfigurationError(
+            f"the input schema of {entry.spec.name!r} (source {entry.spec.source!r}) cannot be "
+            f"used: {error}"
+        ) from None
+    if problems:
         raise InvalidArgumentsError(entry.spec.name, problems)
     return arguments
 
@@ -59,9 +68,4 @@ def _checked(entry: RegisteredTool, result: ToolResult) -> ToolResult:
     if not problems:
         return result
     note = f"{entry.spec.name!r}: structured result does not fit its schema: {'; '.join(problems)}"
-    return ToolResult(
-        content=result.content,
-        structured=result.structured,
-        meta=result.meta,
-        notes=(*result.notes, note),
-    )
+    return replace(result, notes=(*result.notes, note))

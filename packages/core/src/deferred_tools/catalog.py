@@ -50,7 +50,8 @@ class ToolCatalog:
     ) -> tuple[ToolSummary, ...]:
         """The tools that match `query`, best first, at most `limit`; () for an empty query."""
         contents = self._loaded()
-        hits = contents.ranker.search(query, limit or len(contents.summaries) or 1, within)
+        most = len(contents.summaries) if limit is None else limit
+        hits = contents.ranker.search(query, most, within) if most > 0 else ()
         return tuple(contents.by_name[hit.name] for hit in hits)
 
     def reload(self) -> Self:

@@ -7,13 +7,16 @@ server's list 2.1 MB with 401 tools), and below what hurts.
 
 from dataclasses import dataclass, fields
 
+# Room for the suffix that tells two names apart, and for something before it.
+_SHORTEST_NAME = 16
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Bounds on what comes from servers, models and callers. Sizes in bytes, times in seconds."""
 
     name_length: int = 64
-    """Model-facing tool name, characters; what providers accept."""
+    """Model-facing tool name, characters, at least 16; what providers accept."""
     description_length: int = 64 * 1024
     """Description kept, characters; longer ones are cut, and said."""
     summary_length: int = 200
@@ -25,7 +28,9 @@ class Limits:
     schema_nodes: int = 10_000
     """Objects, arrays and scalars in one JSON Schema."""
     arguments_bytes: int = 4 * 1024 * 1024
-    """Arguments of one call as compact JSON."""
+    """Arguments of one call, or a result that is checked, as compact JSON."""
+    validation_steps: int = 200_000
+    """Places where one value may be held against a part of its schema, to check it."""
     regex_backtracks: int = 100_000
     """Steps back that a `pattern` with look-around may take before it fails the value."""
     server_tools: int = 5_000
@@ -59,5 +64,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            if getattr(self, field.name) <= 0:
+            if not getattr(self, field.name) > 0:
                 raise ValueError(f"Limits.{field.name} must be positive")
+        if self.name_length < _SHORTEST_NAME:
+            raise ValueError(f"Limits.name_length must be at least {_SHORTEST_NAME}")

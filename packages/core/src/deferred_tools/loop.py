@@ -42,6 +42,7 @@ class SourceLoop:
         self._changed = changed
         self._startup_seconds = startup_seconds
         self._settled: set[int] = set()
+        self._stopping = threading.Event()
         self.ready: Future[None] = Future()
         """Done when every source has settled or the time to start is over; holds a
         `DeveloperError` if there was one."""
@@ -54,13 +55,18 @@ class SourceLoop:
 
     def stop(self, seconds: float) -> None:
         """Cancel every source and wait for the thread, at most `seconds`. May be called twice."""
+        self._stopping.set()
+        if self._thread is threading.current_thread():
+            # Only here when the last reference to a toolset went in the loop itself.
+            self._stop.set()
+            return
         portal = self.portal
         if portal is not None:
             try:
                 portal.start_task_soon(self._cancel)
             except RuntimeError:  # it has ended by itself
                 logger.debug("the background loop had ended")
-        if self._thread.is_alive() and self._thread is not threading.current_thread():
+        if self._thread.is_alive():
             self._thread.join(seconds)
             if self._thread.is_alive():
                 logger.warning("the background loop did not end within %g s", seconds)
@@ -79,6 +85,8 @@ class SourceLoop:
         self._stop = anyio.Event()
         async with anyio.from_thread.BlockingPortal() as portal:
             self.portal = portal
+            if self._stopping.is_set():  # before there was a portal to say so
+                self._stop.set()
             async with anyio.create_task_group() as tasks:
                 for at, source in enumerate(self._sources):
                     tasks.start_soon(self._supervise, at, source)
@@ -100,13 +108,21 @@ class SourceLoop:
 
         try:
             await source.run(report)
+            reason = "it ended before it had offered anything"
         except DeveloperError as error:
-            self._fail(error)
+            if not self.ready.done():
+                self._fail(error)
+                return
+            logger.exception("source %r can no longer be used", source.name)
+            reason = str(error)
         except Exception as error:
             logger.exception("source %r failed", source.name)
             reason = f"it stopped with an unexpected {type(error).__name__}"
-            kept = self._states[at].tools
-            report(SourceState(status=SourceStatus.UNAVAILABLE, tools=kept, reason=reason))
+        else:
+            if at in self._settled:
+                return
+        kept = self._states[at].tools
+        report(SourceState(status=SourceStatus.UNAVAILABLE, tools=kept, reason=reason))
 
     async def _follow(self) -> None:
         """Rebuild after changes: the first time when all have settled, then after each."""
@@ -117,11 +133,16 @@ class SourceLoop:
             # Changes that come while this one is built are built together, afterwards.
             self._dirty = anyio.Event()
             try:
-                await anyio.to_thread.run_sync(self._rebuild, tuple(self._states))
-            except DeveloperError as error:
+                await anyio.to_thread.run_sync(
+                    self._rebuild, tuple(self._states), abandon_on_cancel=True
+                )
+            except Exception as error:  # a plugin's retriever may raise anything
                 if self.ready.done():
                     logger.exception("the tools could not be taken over: the last ones stay")
-                self._fail(error)
+                elif isinstance(error, DeveloperError):
+                    self._fail(error)
+                else:
+                    self._fail(ConfigurationError(f"the tools cannot be used: {error!r}"))
             if not self.ready.done():
                 self.ready.set_result(None)
             await self._dirty.wait()

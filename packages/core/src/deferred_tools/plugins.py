@@ -1,7 +1,7 @@
 """The plugins of one Toolset: a manager of its own, nothing global."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,13 +37,17 @@ class Plugins:
     def ask(self, hook: str, **given: Any) -> list[Any]:
         """What each plugin answers to a registering hook, in order of registration.
 
+        A plugin that answers None has nothing to add; what it yields one by one is collected.
+
         Raises:
             PluginError: A plugin failed; it is named.
         """
         answers = []
         for impl in self._implementations(hook):
             try:
-                answers.append(impl.function(*(given[name] for name in impl.argnames)))
+                answer: Any = impl.function(*(given[name] for name in impl.argnames))
+                if answer is not None:
+                    answers.append(answer if isinstance(answer, Mapping) else tuple(answer))
             except Exception as error:
                 message = f"plugin {_name(impl.plugin)} failed in {hook}: {error}"
                 raise PluginError(message) from error
@@ -63,8 +67,8 @@ class Plugins:
         Raises:
             PluginError: A plugin failed.
         """
-        tags = [set(some) for some in self.ask("deferred_tools_tags", spec=spec)]
-        aliases = [tuple(some) for some in self.ask("deferred_tools_aliases", spec=spec)]
+        tags = self.ask("deferred_tools_tags", spec=spec)
+        aliases = self.ask("deferred_tools_aliases", spec=spec)
         if not any(tags) and not any(aliases):
             return spec
         return replace(

@@ -36,7 +36,7 @@ class Caller(BaseModel):
     roles: tuple[str, ...] = ()
     """Roles of a principal, which grants may name."""
     allow: tuple[str, ...] | None = None
-    """Patterns that this caller is held to alone, or None for the grants to decide."""
+    """Patterns that this caller is held to whatever the policies say; None for no such bound."""
 
     @classmethod
     def root(cls) -> Self:
@@ -46,13 +46,13 @@ class Caller(BaseModel):
     @classmethod
     def subagent(cls, name: str, *, allow: Iterable[str] | None = None) -> Self:
         """A helper agent; with `allow`, held to those patterns alone."""
-        patterns = None if allow is None else tuple(allow)
-        return cls(kind=CallerKind.SUBAGENT, name=name, allow=patterns)
+        # Validated, so that one pattern given as text is not taken for its characters.
+        return cls.model_validate({"kind": CallerKind.SUBAGENT, "name": name, "allow": allow})
 
     @classmethod
     def principal(cls, name: str, *, roles: Iterable[str] = ()) -> Self:
         """A user or a client; reaches only what a grant gives it."""
-        return cls(kind=CallerKind.PRINCIPAL, name=name, roles=tuple(roles))
+        return cls.model_validate({"kind": CallerKind.PRINCIPAL, "name": name, "roles": roles})
 
     @classmethod
     def anonymous(cls) -> Self:
@@ -98,14 +98,17 @@ class Grants:
         self._grants = (everything,) if grants is None else tuple(grants)
 
     def allows(self, caller: Caller, spec: ToolSpec) -> bool:
-        """Held to its own allow list if it has one, else to the grants."""
-        if caller.allow is not None:
+        """By the grants; by its own allow list alone for a sub-agent that has one."""
+        if caller.kind is CallerKind.SUBAGENT and caller.allow is not None:
             return matches(caller.allow, spec.name)
         return any(grant.covers(caller, spec.name) for grant in self._grants)
 
 
 class Gate:
-    """All policies together: every one must say True."""
+    """All policies together: every one must say True, and without any nothing is allowed.
+
+    A caller's own allow list holds whatever the policies say.
+    """
 
     def __init__(self, policies: Sequence[Policy]) -> None:
         self._policies = tuple(policies)
@@ -118,11 +121,13 @@ class Gate:
 
     def visible(self, caller: Caller | None, specs: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
         """Those of `specs` that exist for `caller`, in their order."""
-        if caller is None or caller.kind is CallerKind.ANONYMOUS:
+        if caller is None or caller.kind is CallerKind.ANONYMOUS or not self._policies:
             return ()
         seen: list[ToolSpec] = []
         failures = 0
         for spec in specs:
+            if caller.allow is not None and not matches(caller.allow, spec.name):
+                continue
             try:
                 for policy in self._policies:
                     if policy.allows(caller, spec) is not True:

@@ -17,6 +17,7 @@ _MORE = (
     "Not every tool is listed above: a `server` line stands for all tools of that server. "
     "Call `tool_search` with what you need to do to find and enable tools in this conversation."
 )
+_WHOLE = 512
 _SHORT = 60
 
 CountTokens = Callable[[str], int]
@@ -42,7 +43,7 @@ def render(
     """
     if not tools:
         return ""
-    for cut in (None, _SHORT, 0):
+    for cut in (_WHOLE, _SHORT, 0):
         block = _block([_line(tool, cut) for tool in tools], _NEXT)
         if count_tokens(block) <= budget:
             return block
@@ -95,15 +96,20 @@ def _block(lines: Sequence[str], instruction: str) -> str:
     return f"<available_tools>\n{body}</available_tools>\n\n{instruction}"
 
 
-def _line(tool: ToolSummary, cut: int | None) -> str:
-    text = tool.description if cut is None else one_line(tool.description, cut) if cut else ""
+def _line(tool: ToolSummary, cut: int) -> str:
+    text = one_line(tool.description, cut) if cut else ""
     if not text:
-        return f'  <tool name="{escape(tool.name)}"/>'
-    return f'  <tool name="{escape(tool.name)}">{escape(text, quote=False)}</tool>'
+        return f'  <tool name="{_name(tool.name)}"/>'
+    return f'  <tool name="{_name(tool.name)}">{escape(text, quote=False)}</tool>'
 
 
 def _server_line(name: str, count: int) -> str:
-    return f'  <server name="{escape(name)}" tools="{count}"/>'
+    return f'  <server name="{_name(name)}" tools="{count}"/>'
+
+
+def _name(text: str) -> str:
+    # A registry's names are safe as they are; a catalogue may be made of anything.
+    return escape(one_line(text, _WHOLE))
 
 
 def _rest_line(servers: int, tools: int) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from deferred_tools.errors import RegistryBuildError
 from deferred_tools.limits import Limits
 from deferred_tools.sources.base import SourceState, SourceStatus, Tool
-from deferred_tools.spec import Tier, ToolSpec, safe_name, suffixed
+from deferred_tools.spec import Tier, ToolSpec, namespace, safe_name, suffixed
 from deferred_tools.validation import CompiledSchema, compile_parameters
 
 RESERVED = frozenset({"tool_search"})
@@ -81,21 +81,24 @@ class Registry:
         previous = previous or cls()
         names = _Names(previous, limits or Limits())
         names.check_sources(sources)
-        named = names.assign(tool for view in sources for tool in view.state.tools)
+        # Where a tool comes from is what its source is, not what the tool says.
+        offered = [
+            (tool, replace(tool.spec, source=view.name, tier=view.tier))
+            for view in sources
+            for tool in view.state.tools
+        ]
+        named = names.assign([spec for _, spec in offered])
         if names.problems:
             raise RegistryBuildError(names.problems)
-        earlier = {id(entry.tool): entry for entry in previous}
         tools: dict[str, RegisteredTool] = {}
-        for view in sources:
-            for tool in view.state.tools:
-                if name := named.get(id(tool)):
-                    spec = decorate(replace(tool.spec, name=name))
-                    known = earlier.get(id(tool))
-                    # The same tool keeps its compiled schemas over a rebuild.
-                    same = known is not None and known.spec == spec
-                    tools[name] = (
-                        known if known and same else RegisteredTool(spec, tool, names.limits)
-                    )
+        for (tool, plain), name in zip(offered, named, strict=True):
+            if name:
+                spec = decorate(replace(plain, name=name))
+                known = previous.tools.get(name)
+                if known and known.tool is tool and known.spec == spec:
+                    tools[name] = known  # it keeps its compiled schemas
+                else:
+                    tools[name] = RegisteredTool(spec, tool, names.limits)
         warnings = [*(w for view in sources for w in _trouble(view)), *names.warnings]
         return cls(tools, {view.name: view for view in sources}, tuple(warnings))
 
@@ -171,49 +174,65 @@ class _Names:
         for view in sources:
             if view.name in seen:
                 self.problems.append(
-                    f"two sources share the namespace {view.name!r}: give one another `namespace`"
+                    f"two sources share the namespace {view.name!r}: give one another name"
+                )
+            if not view.name or view.name != namespace(view.name):
+                self.problems.append(
+                    f"the source name {view.name!r} cannot be a namespace: use letters, digits, "
+                    "'-' and single '_' inside"
                 )
             seen.add(view.name)
 
-    def assign(self, tools: Iterable[Tool]) -> dict[int, str]:
-        """Names by `id(tool)`. Left out: what is listed twice, and what is a problem."""
-        named = {}
-        for tool in sorted(tools, key=self._turn):
-            if name := self._choose(tool.spec):
-                named[id(tool)] = name
-                self._taken[name] = tool.spec
+    def assign(self, specs: Sequence[ToolSpec]) -> list[str]:
+        """A name for each of `specs`; "" for what is left out."""
+        named = [""] * len(specs)
+        for at in sorted(range(len(specs)), key=lambda at: self._turn(specs[at])):
+            if name := self._choose(specs[at]):
+                named[at] = name
+                self._taken[name] = specs[at]
         return named
 
-    def _turn(self, tool: Tool) -> tuple[bool, bool, bool]:
-        """Who chooses first: holders, then first-party tools, then names that need no change."""
-        spec = tool.spec
+    def _turn(self, spec: ToolSpec) -> tuple[bool, bool, bool]:
+        """Who chooses first: first-party tools, then holders, then names that need no change."""
         changed = spec.tool != safe_name(spec.tool)
-        return (spec.id not in self._held, spec.tier is not Tier.CODE, changed)
+        return (spec.tier is not Tier.CODE, spec.id not in self._held, changed)
 
     def _choose(self, spec: ToolSpec) -> str:
-        name = self._held.get(spec.id) or self._wanted(spec)
-        rival = self._taken.get(name)
+        wanted = self._held.get(spec.id) or self._wanted(spec)
         if spec.tier is Tier.CODE:
-            if name in RESERVED:
-                self.problems.append(
-                    f"a tool is named {name!r}, which is the search tool's own name: rename yours"
-                )
+            return self._first_party(spec, wanted)
+        rivals: list[str] = []
+        for name in (wanted, suffixed(wanted, spec.id, self.limits.name_length)):
+            rival = self._taken.get(name)
+            if rival is None:
+                if rivals:
+                    self.warnings.append(
+                        f"{spec.id!r} and {rivals[0]!r} share a name: the former is called {name!r}"
+                    )
+                return name
+            if rival.id == spec.id:
+                self.warnings.append(f"{spec.id!r} is listed twice: the later one is left out")
                 return ""
-            if rival is not None:
-                self.problems.append(
-                    f"two tools are named {name!r} ({rival.id!r} and {spec.id!r}): rename one"
-                )
-                return ""
-        if rival is None:
-            return name
-        if rival.id == spec.id:
-            self.warnings.append(f"{spec.id!r} is listed twice: the later one is left out")
-            return ""
-        name = suffixed(name, spec.id, self.limits.name_length)
+            rivals.append(rival.id)
+        # Only a server that foresees the suffix of its own tool comes here.
         self.warnings.append(
-            f"{spec.id!r} and {rival.id!r} share a name: the former is called {name!r}"
+            f"{spec.id!r} has no name of its own beside {' and '.join(rivals)}: it is left out"
         )
-        return name
+        return ""
+
+    def _first_party(self, spec: ToolSpec, name: str) -> str:
+        rival = self._taken.get(name)
+        if name in RESERVED:
+            self.problems.append(
+                f"a tool is named {name!r}, which is the search tool's own name: rename yours"
+            )
+        elif rival is not None:
+            self.problems.append(
+                f"two tools are named {name!r} ({rival.id!r} and {spec.id!r}): rename one"
+            )
+        else:
+            return name
+        return ""
 
     def _wanted(self, spec: ToolSpec) -> str:
         name = safe_name(spec.tool if spec.tier is Tier.CODE else spec.id)

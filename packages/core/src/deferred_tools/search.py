@@ -16,6 +16,7 @@ from deferred_tools.spec import SEPARATOR, ToolSpec, ToolSummary
 
 NAME = "tool_search"
 DEFAULT_LIMIT = 5
+_NAME_LENGTH = 256
 DESCRIPTION = (
     "Find tools and enable them for this conversation. The tools in <available_tools> cannot be "
     "called until this tool has enabled them. Say what you need to do in `query`, or give exact "
@@ -82,13 +83,18 @@ class SearchRequest:
     limit: int = DEFAULT_LIMIT
     notes: tuple[str, ...] = ()
 
+    @property
+    def asked(self) -> str:
+        """What was asked, as one text."""
+        return self.query or ", ".join(self.names)
+
     @classmethod
     def parse(cls, arguments: Any, limits: Limits) -> "SearchRequest":
         """Read a model's arguments leniently: what cannot be used is left out, and said."""
-        given = arguments if isinstance(arguments, dict) else {"query": str(arguments or "")}
+        given = arguments if isinstance(arguments, dict) else {"query": arguments}
         notes = []
         query = given.get("query")
-        query = query.strip() if isinstance(query, str) else ""
+        query = _clean(query) if isinstance(query, str) else ""
         if len(query) > limits.query_length:
             notes.append(f"The query was cut to {limits.query_length} characters.")
             query = query[: limits.query_length]
@@ -96,17 +102,11 @@ class SearchRequest:
         if len(names) > limits.names_per_search:
             notes.append(f"Only the first {limits.names_per_search} names were looked at.")
             names = names[: limits.names_per_search]
-        limit = given.get("limit")
-        if isinstance(limit, str) and limit.strip().isdigit():
-            limit = int(limit)
-        if not isinstance(limit, int) or isinstance(limit, bool):
-            limit = DEFAULT_LIMIT
-        return cls(
-            query=query,
-            names=names,
-            limit=max(1, min(limit, limits.search_limit)),
-            notes=tuple(notes),
-        )
+        limit = _number(given.get("limit"))
+        if limit > limits.search_limit:
+            notes.append(f"One query enables at most {limits.search_limit} tools.")
+        limit = max(1, min(limit, limits.search_limit))
+        return cls(query=query, names=names, limit=limit, notes=tuple(notes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,16 +159,17 @@ class ToolSearch:
     ) -> SearchOutcome:
         """Find, and enable what was found for `session.caller`.
 
-        `turn` names the conversation's turn that the search budget counts in; `position` is
-        the place of this search among those that the model asked for side by side.
+        `turn` names the conversation's turn that the search budget counts in (none: searches
+        are not counted); `position` is the place of this search among those that the model
+        asked for side by side.
         """
-        before = session.searches_in(turn)
-        if len(before) + position >= self.limits.searches_per_turn:
+        made = len(session.searches_in(turn)) if turn else 0
+        if made + position >= self.limits.searches_per_turn:
             return SearchOutcome(session=session, misses=(self._spent(request),))
         wanted, misses = self._by_name(request, session)
         found = self._by_query(request)
         specs = tuple({s.name: s for s in (*wanted, *found)}.values())
-        ready = tuple(s for s in specs if self.registry.available(s.name))
+        ready = [s for s in specs if self.registry.available(s.name)]
         misses += [self._away(s.name, s.source) for s in specs if s not in ready]
         if request.query and not found:
             misses.append(self._no_match(request.query, session))
@@ -186,27 +187,23 @@ class ToolSearch:
         turn: str,
         position: int,
     ) -> SearchOutcome:
-        held = {e.name: e.digest for e in session.enabled(self.limits.enabled_tools)}
+        most = self.limits.enabled_tools
+        held = {e.name: e.digest for e in session.enabled(most)}
+        beyond = [s.name for s in ready[most:]]
+        ready = ready[:most]
         fresh = [s for s in ready if held.get(s.name) != s.digest]
         kept = [s for s in ready if held.get(s.name) == s.digest]
-        asked = request.query or ", ".join(request.names)
         names = tuple(s.name for s in ready)
-        repeated = not fresh and any(
-            (s.query, s.found) == (asked, names) for s in session.searches_in(turn)
-        )
+        before = [(s.query, s.found) for s in session.searches_in(turn)]
         after = session.enable([*fresh, *kept], query=request.query, position=position)
-        after = after.searched(turn, asked, names, position=position)
+        after = after.searched(turn, request.asked, names, position=position)
         notes = list(request.notes)
-        if repeated and kept:
-            notes.append(
-                f"You have made this search before with the same result: call {kept[0].name}."
-            )
-        dropped = held.keys() - {e.name for e in after.enabled(self.limits.enabled_tools)}
-        if dropped:
-            notes.append(
-                f"No longer enabled, since at most {self.limits.enabled_tools} tools are at once: "
-                f"{', '.join(sorted(dropped))}."
-            )
+        if kept and not fresh and (request.asked, names) in before:
+            notes.append(f"You have searched this before with the same result: call {names[0]}.")
+        dropped = held.keys() - {e.name for e in after.enabled(most)}
+        for what, which in (("Not enabled", beyond), ("No longer enabled", sorted(dropped))):
+            if which:
+                notes.append(f"{what}, since at most {most} tools are at once: {', '.join(which)}.")
         return SearchOutcome(
             session=after,
             enabled=tuple(s.summary(self.limits) for s in fresh),
@@ -222,9 +219,8 @@ class ToolSearch:
         misses: list[Miss] = []
         for name in request.names:
             entry = self.registry.get(name)
-            spec = self.visible.get(entry.spec.name) if entry else None
-            if spec is not None:
-                found.append(spec)
+            if entry and entry.spec.name in self.visible:
+                found.append(entry.spec)
             else:
                 misses.append(self._no_name(name, session))
         return found, misses
@@ -243,8 +239,7 @@ class ToolSearch:
         view = self.registry.sources.get(source)
         if view and view.state.status in _REASONS and session.caller.kind is CallerKind.ROOT:
             return self._away(name, source)
-        hint = "Check the name in <available_tools>, or give a `query`."
-        return Miss(name, MissReason.NO_MATCH, hint)
+        return Miss(name, MissReason.NO_MATCH, "Check it in <available_tools>, or give a `query`.")
 
     def _no_match(self, query: str, session: Session) -> Miss:
         """Nothing found; the application itself is told which servers could not be searched."""
@@ -272,21 +267,31 @@ class ToolSearch:
             f"{self.limits.searches_per_turn} searches are allowed in one turn. Work with the "
             "tools that are enabled, or tell the user what is missing."
         )
-        wanted = request.query or ", ".join(request.names) or "(nothing)"
-        return Miss(wanted, MissReason.LIMIT_REACHED, hint)
+        return Miss(request.asked or "(nothing)", MissReason.LIMIT_REACHED, hint)
 
 
 def _strings(value: Any) -> list[str]:
-    """A list of names, also from one name or from a list that came as JSON text."""
+    """A list of names, also from one name or from a list that came as text."""
     if isinstance(value, str):
         try:
-            parsed = json.loads(value)
-        except ValueError:
-            parsed = [part.strip() for part in value.split(",")]
-        value = parsed if isinstance(parsed, list) else [value]
-    if not isinstance(value, list):
-        return []
-    return [item.strip() for item in value if isinstance(item, str) and item.strip()]
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            value = value.split(",")
+    found = value if isinstance(value, list) else [value]
+    names = (_clean(item)[:_NAME_LENGTH] for item in found if isinstance(item, str))
+    return [name for name in names if name]
+
+
+def _number(value: Any) -> int:
+    """A limit, also one that came as text."""
+    if isinstance(value, str) and value.strip().isdecimal():
+        value = int(value.strip()[:9])
+    return value if isinstance(value, int) and not isinstance(value, bool) else DEFAULT_LIMIT
+
+
+def _clean(text: str) -> str:
+    """`text` as any store can keep it: half a surrogate pair, which JSON may spell, is none."""
+    return text.strip().encode("utf-8", "replace").decode()
 
 
 def _bullet(tool: ToolSummary) -> str:

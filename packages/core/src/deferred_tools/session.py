@@ -93,7 +93,8 @@ class Session(BaseModel):
                 name=spec.name,
                 digest=spec.digest,
                 since=now + rank / 1_000_000,
-                used=now + rank / 1_000_000,
+                # The best is the last to leave.
+                used=now + (len(specs) - rank) / 1_000_000,
                 query=query,
             )
             for rank, spec in enumerate(specs)
@@ -107,15 +108,11 @@ class Session(BaseModel):
             [e.model_copy(update={"off": now}) for e in self.ledger if e.name in gone and e.active]
         )
 
-    def touch(self, names: Iterable[str]) -> Self:
-        """Note that `names` were called just now."""
+    def touch(self, names: Iterable[str], *, limit: int = _LEDGER) -> Self:
+        """Note that those of `names` that are enabled within `limit` were called just now."""
         called, now = set(names), self.tick()
         return self._with(
-            [
-                e.model_copy(update={"used": now})
-                for e in self.ledger
-                if e.name in called and e.active
-            ]
+            [e.model_copy(update={"used": now}) for e in self.enabled(limit) if e.name in called]
         )
 
     def searched(self, turn: str, query: str, found: Iterable[str], *, position: int = 0) -> Self:

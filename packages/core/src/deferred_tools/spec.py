@@ -19,6 +19,10 @@ from deferred_tools.limits import Limits
 SEPARATOR = "__"
 _UNSAFE = re.compile(r"[^a-zA-Z0-9_-]")
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+# Shown as nothing though Unicode counts them as letters or marks; text can be hidden in them.
+_BLANK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 _EMPTY_SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
 
 
@@ -122,9 +126,9 @@ def one_line(text: str, length: int) -> str:
     """
     # No more can be shown, so a text of megabytes costs no more than this.
     head = text[: 8 * length]
-    folded = " ".join(head.split())
+    folded = " ".join(_BLANK.sub("", head).split())
     if not folded.isprintable():
-        seen = (c if unicodedata.category(c) not in _INVISIBLE else "" for c in folded)
+        seen = (c for c in folded if unicodedata.category(c) not in _INVISIBLE)
         folded = " ".join("".join(seen).split())
     if len(folded) <= length and len(text) == len(head):
         return folded

@@ -11,7 +11,9 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self, TypedDict, Unpack
 
+import anyio
 import anyio.to_thread
+from pydantic import BaseModel
 
 from deferred_tools import resolve as resolving
 from deferred_tools.call import call as run_call
@@ -70,6 +72,7 @@ class Toolset:
         self._count_tokens = options.get("count_tokens", estimate_tokens)
         self._lock = threading.Lock()
         self._loop: SourceLoop | None = None
+        self._stop: Callable[[], object] | None = None
         self._world: World | None = None
         self._pid = os.getpid()
 
@@ -122,9 +125,9 @@ class Toolset:
     def close(self) -> None:
         """Close every source. The next use opens again."""
         with self._lock:
-            loop, self._loop, self._world = self._loop, None, None
-        if loop is not None:
-            loop.stop(self.limits.close_seconds)
+            stop, self._loop, self._world = self._stop, None, None
+        if stop is not None:
+            stop()
 
     def __enter__(self) -> Self:
         return self.open()
@@ -136,7 +139,8 @@ class Toolset:
         return await self.aopen()
 
     async def __aexit__(self, *_: object) -> None:
-        await anyio.to_thread.run_sync(self.close)
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(self.close)
 
     # --- what an adapter needs
 
@@ -267,7 +271,7 @@ class Toolset:
                 self._pid, self._world = os.getpid(), None
                 self._loop = self._new_loop()
                 self._loop.start()
-                weakref.finalize(self, self._loop.stop, self.limits.close_seconds)
+                self._stop = weakref.finalize(self, self._loop.stop, self.limits.close_seconds)
             return self._loop
 
     def _new_loop(self) -> SourceLoop:
@@ -276,21 +280,22 @@ class Toolset:
 
         def rebuild(states: Sequence[SourceState]) -> None:
             if toolset := me():
-                toolset._rebuild(states)
+                toolset._rebuild(loop, states)
 
         def changed(source: str, state: SourceState) -> None:
             if toolset := me():
                 toolset.plugins.tell("deferred_tools_source_changed", source=source, state=state)
 
-        return SourceLoop(
+        loop = SourceLoop(
             self._sources,
             rebuild=rebuild,
             changed=changed,
             startup_seconds=self.limits.startup_seconds,
         )
+        return loop
 
-    def _rebuild(self, states: Sequence[SourceState]) -> None:
-        self._world = World.build(
+    def _rebuild(self, loop: SourceLoop, states: Sequence[SourceState]) -> None:
+        world = World.build(
             self._sources,
             states,
             previous=self._world,
@@ -299,6 +304,9 @@ class Toolset:
             limits=self.limits,
             count_tokens=self._count_tokens,
         )
+        with self._lock:
+            if self._loop is loop:  # else it was closed while this was built
+                self._world = world
 
     def _factory(self, retriever: str | Callable[[], Retriever]) -> Callable[[], Retriever]:
         if not isinstance(retriever, str):
@@ -316,6 +324,7 @@ class Toolset:
 
 def _items(given: object) -> Iterable[object]:
     """The sources or tools that an argument of `from_sources` stands for."""
-    if isinstance(given, Source | Tool | str) or not isinstance(given, Iterable):
+    # A pydantic model can be iterated too, over its fields: a tool object of a framework.
+    if isinstance(given, Source | Tool | str | BaseModel) or not isinstance(given, Iterable):
         return (given,)
     return given

@@ -1,6 +1,7 @@
 """Deferred tools in a plain `bind_tools` loop: needs langchain-core only."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import (
@@ -11,15 +12,17 @@ from langchain_core.messages import (
     ToolCall,
     ToolMessage,
 )
-from langchain_core.tools import BaseTool
+from langchain_core.tools import BaseTool, StructuredTool
 
 from deferred_tools.call import check_arguments
 from deferred_tools.errors import ConfigurationError, ModelError
 from deferred_tools.policy import Caller
+from deferred_tools.registry import RegisteredTool
 from deferred_tools.search import NAME
 from deferred_tools.session import Session
 from deferred_tools.toolset import Toolset
 from langchain_deferred_tools.bind import bind
+from langchain_deferred_tools.content import from_langchain
 from langchain_deferred_tools.delivery import Bindable, tools_to_bind, with_block
 from langchain_deferred_tools.search_tool import SearchTool, refusal, search_message
 from langchain_deferred_tools.source import LangChainTool
@@ -67,63 +70,97 @@ class Conversation:
         return [*([system] if system is not None else []), *rest]
 
     def run(self, message: AIMessage) -> list[ToolMessage]:
-        """Answer every call of the model's message, in order; for a loop that is not async."""
-        ready = self._ready(message)
-        return [
-            item if isinstance(item, ToolMessage) else _message(item[0].invoke(item[1]), item[1])
-            for item in ready
-        ]
+        """Answer every call of the model's message, in order; for a loop that is not async.
 
-    async def arun(self, message: AIMessage) -> list[ToolMessage]:
-        """Answer every call of the model's message, in order."""
-        ready = self._ready(message)
+        Raises:
+            ConfigurationError: A tool can only run in `arun`, or only in a graph.
+        """
         return [
             item
             if isinstance(item, ToolMessage)
-            else _message(await item[0].ainvoke(item[1]), item[1])
-            for item in ready
+            else self._ran(item, _not_async_only(item.tool).invoke(item.call))
+            for item in self._decided(message)
         ]
 
-    def _ready(self, message: AIMessage) -> list[ToolMessage | tuple[BaseTool, ToolCall]]:
+    async def arun(self, message: AIMessage) -> list[ToolMessage]:
+        """Answer every call of the model's message, in order.
+
+        Raises:
+            ConfigurationError: A tool can only run in a graph.
+        """
+        return [
+            item
+            if isinstance(item, ToolMessage)
+            else self._ran(item, await item.tool.ainvoke(item.call))
+            for item in self._decided(message)
+        ]
+
+    def _decided(self, message: AIMessage) -> list["ToolMessage | _Admitted"]:
         """Each call with its tool, or its answer already.
 
         Every call is held against the session as it was before this message: what a search
         enables can be called from the next message on.
         """
-        before = self.session.touch(call["name"] for call in message.tool_calls)
+        called = [call["name"] for call in message.tool_calls]
+        before = self.session.touch(called, limit=self._toolset.limits.enabled_tools)
         self.session = before
         searches = 0
-        ready: list[ToolMessage | tuple[BaseTool, ToolCall]] = []
+        decided: list[ToolMessage | _Admitted] = []
         for call in message.tool_calls:
             if call["name"] == NAME:
-                ready.append(self._search(before, call, searches))
+                decided.append(self._search(before, call, searches))
                 searches += 1
             else:
-                ready.append(self._tool(before, call))
-        return ready
+                decided.append(self._admit(before, {**call, "type": "tool_call"}))
+        return decided
 
     def _search(self, before: Session, call: ToolCall, position: int) -> ToolMessage:
         outcome = self._toolset.search(before, call["args"], turn=self._turn, position=position)
         self.session = self.session.merge(outcome.session)
         return search_message(outcome, call["id"])
 
-    def _tool(self, before: Session, call: ToolCall) -> ToolMessage | tuple[BaseTool, ToolCall]:
-        typed: ToolCall = {**call, "type": "tool_call"}
+    def _admit(self, before: Session, call: ToolCall) -> "ToolMessage | _Admitted":
         if own := self._own.get(call["name"]):
-            return own, typed
+            return _Admitted(own, call)
         try:
             entry = self._toolset.resolve(before, call["name"])
             if isinstance(entry.tool, LangChainTool) and not entry.tool.validates:
                 check_arguments(entry, call["args"])
         except ModelError as error:
             return refusal(error, call["name"], call["id"])
-        return bind(self._toolset, before, entry), typed
+        return _Admitted(bind(self._toolset, before, entry), call, entry)
 
-
-def _message(answer: Any, call: ToolCall) -> ToolMessage:
-    if isinstance(answer, ToolMessage):
+    def _ran(self, admitted: "_Admitted", answer: Any) -> ToolMessage:
+        """The answer of a tool, told to observers where LangChain ran one of ours."""
+        if not isinstance(answer, ToolMessage):
+            raise ConfigurationError(
+                f"the tool {admitted.tool.name!r} answered with {type(answer).__name__}, which "
+                "only a graph can take: use DeferredToolsGraph"
+            )
+        entry = admitted.entry
+        if entry is not None and isinstance(entry.tool, LangChainTool):
+            self._toolset.plugins.tell(
+                "deferred_tools_called",
+                caller=self.session.caller,
+                name=entry.spec.name,
+                result=from_langchain(answer),
+            )
         return answer
-    raise ConfigurationError(
-        f"the tool {call['name']!r} answered with {type(answer).__name__}, which only a graph can "
-        "take: use DeferredToolsGraph"
-    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Admitted:
+    """A call that may run, with its tool, and which of the toolset's that is, if any."""
+
+    tool: BaseTool
+    call: ToolCall
+    entry: RegisteredTool | None = None
+
+
+def _not_async_only(tool: BaseTool) -> BaseTool:
+    if isinstance(tool, StructuredTool) and tool.func is None:
+        raise ConfigurationError(
+            f"the tool {tool.name!r} is async only: use `arun`, give it a sync function too, or, "
+            "if it comes from an MCP server, hand that server to `McpServers`"
+        )
+    return tool

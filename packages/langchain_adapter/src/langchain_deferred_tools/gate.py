@@ -3,12 +3,13 @@
 Shared by the `create_agent` middleware and hand-built graphs; needs langgraph.
 """
 
+import inspect
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import AnyMessage, ToolCall, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
@@ -19,15 +20,15 @@ from deferred_tools.policy import Caller
 from deferred_tools.registry import RegisteredTool
 from deferred_tools.search import NAME
 from deferred_tools.session import Session
-from deferred_tools.sources.base import ToolResult
 from deferred_tools.toolset import Toolset
+from langchain_deferred_tools.answer import Answer, messages_in
 from langchain_deferred_tools.bind import bind
 from langchain_deferred_tools.content import from_langchain
-from langchain_deferred_tools.search_tool import refusal, search_message
+from langchain_deferred_tools.search_tool import SearchTool, refusal, search_message
 from langchain_deferred_tools.source import LangChainTool
 from langchain_deferred_tools.state import (
     STATE_KEY,
-    dump_session,
+    change_to,
     load_session,
     messages_of,
     position_of,
@@ -37,7 +38,6 @@ from langchain_deferred_tools.state import (
 
 logger = logging.getLogger(__name__)
 
-Answer = ToolMessage | Command[Any]
 CallerOf = Callable[[Any, Mapping[str, Any]], Caller | None]
 """From the run's context and config to who calls; None or an error: nobody."""
 
@@ -45,10 +45,29 @@ _EDITS = "hitl_edited_tool_calls"
 """The state key in which langchain's HumanInTheLoopMiddleware keeps reviewers' edits."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Admitted:
+    """A call that may run: what is handed on, for whom, and which of our tools it is, if any."""
+
+    request: ToolCallRequest
+    caller: Caller
+    entry: RegisteredTool | None = None
+
+
 class Gate:
     """Decides about each tool call of a graph."""
 
     def __init__(self, toolset: Toolset, caller: Caller | CallerOf) -> None:
+        """Take who calls, or a function that tells.
+
+        Raises:
+            ConfigurationError: The function is async, while invoke must ask it too.
+        """
+        if inspect.iscoroutinefunction(caller):
+            raise ConfigurationError(
+                "the function that tells the `caller` must not be async, because `invoke` asks it "
+                "too: look the caller up before the run, and pass it in the run's context"
+            )
         self.toolset = toolset
         self._caller = caller
 
@@ -61,87 +80,140 @@ class Gate:
         if isinstance(self._caller, Caller):
             return self._caller
         try:
-            found = self._caller(context, config)
+            found: object = self._caller(context, config)
         except Exception:
             logger.exception("the caller could not be told: treated as anonymous")
             return Caller.anonymous()
-        return found if isinstance(found, Caller) else Caller.anonymous()
+        if isinstance(found, Caller):
+            return found
+        if found is not None:
+            logger.error("%s is not a Caller: treated as anonymous", type(found).__name__)
+        return Caller.anonymous()
 
-    def admit(self, request: ToolCallRequest, *, sync: bool) -> ToolCallRequest | Answer:
-        """The request to run, with its tool, or the answer in place of running one.
+    def run(self, request: ToolCallRequest, execute: Callable[[ToolCallRequest], Answer]) -> Answer:
+        """Answer a call: run it through `execute` if it may run.
 
         Raises:
             ConfigurationError: The tool can only run in `ainvoke`, and this is `invoke`.
         """
-        call, runtime = request.tool_call, request.runtime
-        session = self.session(request.state, runtime.context, runtime.config)
-        name = call["name"]
-        if name == NAME:
-            return self._search(session, request)
-        try:
-            if request.tool is not None:
-                self._check_redirect(session, request)
-                return self._with_enabled(session, request)
-            entry = self.toolset.resolve(session, name)
-            if isinstance(entry.tool, LangChainTool) and not entry.tool.validates:
-                check_arguments(entry, call["args"])
-            self._check_redirect(session, request)
-        except ModelError as error:
-            return refusal(error, name, call["id"])
-        if sync:
-            _check_sync(entry)
-        tool = bind(self.toolset, session, entry)
-        return self._with_enabled(session, request.override(tool=tool))
+        self.toolset.open()
+        admitted = self._admit(request)
+        if not isinstance(admitted, _Admitted):
+            return admitted
+        _check_sync(admitted.entry)
+        return self._ran(admitted, execute(admitted.request))
 
-    def ran(self, request: ToolCallRequest, answer: Answer) -> Answer:
+    async def arun(
+        self, request: ToolCallRequest, execute: Callable[[ToolCallRequest], Awaitable[Answer]]
+    ) -> Answer:
+        """Answer a call: run it through `execute` if it may run."""
+        await self.toolset.aopen()
+        admitted = self._admit(request)
+        if not isinstance(admitted, _Admitted):
+            return admitted
+        return self._ran(admitted, await execute(admitted.request))
+
+    def _admit(self, request: ToolCallRequest) -> _Admitted | ToolMessage:
+        """The call with its tool, or the refusal in place of running it."""
+        runtime = request.runtime
+        session = self.session(request.state, runtime.context, runtime.config)
+        call = _reviewed(request)
+        if call["name"] == NAME:
+            tool = self._search(session, call["id"], messages_of(request.state))
+            return _Admitted(_with_tool(request, call, tool), session.caller)
+        if _has_own(request, call["name"]):
+            return _Admitted(request, session.caller)
+        try:
+            entry = self.toolset.resolve(session, call["name"])
+            self._check(session, entry, call)
+        except ModelError as error:
+            return refusal(_told(error, request, call), request.tool_call["name"], call["id"])
+        bound = bind(self.toolset, session, entry)
+        return _Admitted(_with_tool(request, call, bound), session.caller, entry)
+
+    def _check(self, session: Session, entry: RegisteredTool, call: ToolCall) -> None:
+        """Validate what neither LangChain nor `Toolset.call` will."""
+        if not isinstance(entry.tool, LangChainTool) or entry.tool.validates:
+            return
+        try:
+            check_arguments(entry, call["args"])
+        except ModelError as error:
+            self.toolset.plugins.tell(
+                "deferred_tools_refused",
+                caller=session.caller,
+                name=entry.spec.name,
+                error=error,
+            )
+            raise
+
+    def _ran(self, admitted: _Admitted, answer: Answer) -> Answer:
         """Tell observers of a call that the graph ran itself; gives `answer` back."""
-        entry = self.toolset.registry.get(request.tool_call["name"])
-        if entry and isinstance(entry.tool, LangChainTool) and isinstance(answer, ToolMessage):
-            runtime = request.runtime
-            self._tell(entry, self.caller(runtime.context, runtime.config), from_langchain(answer))
+        entry = admitted.entry
+        if entry is not None and isinstance(entry.tool, LangChainTool):
+            for message in messages_in(answer):
+                if message.tool_call_id == admitted.request.tool_call["id"]:
+                    self.toolset.plugins.tell(
+                        "deferred_tools_called",
+                        caller=admitted.caller,
+                        name=entry.spec.name,
+                        result=from_langchain(message),
+                    )
         return answer
 
-    def _tell(self, entry: RegisteredTool, caller: Caller, result: ToolResult) -> None:
-        self.toolset.plugins.tell(
-            "deferred_tools_called", caller=caller, name=entry.spec.name, result=result
-        )
+    def _search(
+        self, session: Session, call_id: str | None, messages: Sequence[AnyMessage]
+    ) -> SearchTool:
+        """`tool_search` for one call: like any other tool's, its run can be seen and reviewed."""
 
-    def _search(self, session: Session, request: ToolCallRequest) -> Answer:
-        call, messages = request.tool_call, messages_of(request.state)
-        outcome = self.toolset.search(
-            session,
-            call["args"],
-            turn=turn_of(messages),
-            position=position_of(call["id"], NAME, messages),
-        )
-        message = search_message(outcome, call["id"])
-        return Command(update={STATE_KEY: dump_session(outcome.session), "messages": [message]})
+        def answer(arguments: dict[str, Any]) -> Answer:
+            outcome = self.toolset.search(
+                session,
+                arguments,
+                turn=turn_of(messages, session),
+                position=position_of(call_id, NAME, messages),
+            )
+            message = search_message(outcome, call_id)
+            return Command(update={STATE_KEY: change_to(outcome.session), "messages": [message]})
 
-    def _with_enabled(self, session: Session, request: ToolCallRequest) -> ToolCallRequest:
-        """Let middleware inside ours see enabled tools, as a reviewer who redirects a call does."""
-        runtime = request.runtime
-        enabled: list[BaseTool] = [
-            bind(self.toolset, session, entry) for entry in self.toolset.bound(session)
-        ]
-        if not enabled:
-            return request
-        return replace(request, runtime=replace(runtime, tools=[*runtime.tools, *enabled]))
-
-    def _check_redirect(self, session: Session, request: ToolCallRequest) -> None:
-        """A reviewer may redirect a call to another tool, but only to one that may be called.
-
-        Langchain's own middleware ends the run for a tool that it does not know.
-        """
-        edits = state_value(request.state, _EDITS) or {}
-        edited = edits.get(request.tool_call["id"] or "")
-        if not edited or edited["name"] == request.tool_call["name"]:
-            return
-        if all(tool.name != edited["name"] for tool in request.runtime.tools):
-            self.toolset.resolve(session, edited["name"])
+        return SearchTool.answering(answer)
 
 
-def _check_sync(entry: RegisteredTool) -> None:
-    tool = entry.tool.original if isinstance(entry.tool, LangChainTool) else None
+def _reviewed(request: ToolCallRequest) -> ToolCall:
+    """The call as it will run: with the edit of a reviewer whose middleware comes after ours.
+
+    Langchain's own ends the run for a tool that it does not know, so we decide first.
+    """
+    call = request.tool_call
+    edits = state_value(request.state, _EDITS) or {}
+    edit = edits.get(call["id"] or "")
+    return {**call, "name": edit["name"], "args": edit["args"]} if edit else call
+
+
+def _has_own(request: ToolCallRequest, name: str) -> bool:
+    """Whether the graph itself has a tool of that name."""
+    if name == request.tool_call["name"]:
+        return request.tool is not None
+    return any(tool.name == name for tool in request.runtime.tools)
+
+
+def _with_tool(request: ToolCallRequest, call: ToolCall, tool: BaseTool) -> ToolCallRequest:
+    """`request` for `tool`, put where a reviewer who redirects the call will look for it."""
+    if call["name"] == request.tool_call["name"]:
+        return request.override(tool=tool)
+    others = [other for other in request.runtime.tools if other.name != tool.name]
+    return replace(request, runtime=replace(request.runtime, tools=[*others, tool]))
+
+
+def _told(error: ModelError, request: ToolCallRequest, call: ToolCall) -> str:
+    if call["name"] == request.tool_call["name"]:
+        return str(error)
+    return f"A reviewer replaced this call with one of {call['name']!r}. {error}"
+
+
+def _check_sync(entry: RegisteredTool | None) -> None:
+    if entry is None or not isinstance(entry.tool, LangChainTool):
+        return
+    tool = entry.tool.original
     if isinstance(tool, StructuredTool) and tool.func is None:
         raise ConfigurationError(
             f"the tool {entry.spec.name!r} is async only, and the agent runs in `invoke`: use "

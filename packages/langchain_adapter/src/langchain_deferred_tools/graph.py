@@ -1,23 +1,23 @@
 """Deferred tools in a hand-built LangGraph: needs the extra `langgraph`."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, TypedDict, get_origin, get_type_hints
 
 from langchain_core.messages import AnyMessage, SystemMessage
 from langchain_core.tools import BaseTool
 from langgraph.config import get_config
 from langgraph.graph import MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
-from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import get_runtime
 
+from deferred_tools.errors import ConfigurationError
 from deferred_tools.policy import Caller
 from deferred_tools.session import Session
 from deferred_tools.toolset import Toolset
 from langchain_deferred_tools.delivery import Bindable, check_state, tools_to_bind, with_block
-from langchain_deferred_tools.gate import Answer, CallerOf, Gate
+from langchain_deferred_tools.gate import CallerOf, Gate
 from langchain_deferred_tools.search_tool import SearchTool
-from langchain_deferred_tools.state import merge_sessions, messages_of
+from langchain_deferred_tools.state import STATE_KEY, merge_sessions, messages_of
 
 
 class DeferredToolsState(MessagesState):
@@ -56,8 +56,12 @@ class DeferredToolsGraph:
         self._gate = Gate(toolset, Caller.root() if caller is None else caller)
 
     def builder(self, state_schema: type = DeferredToolsState) -> StateGraph[Any, Any, Any, Any]:
-        """A graph builder whose input cannot carry a ledger: clients cannot enable tools."""
-        return StateGraph(state_schema, input_schema=MessagesState)
+        """A graph builder whose input is the state without the ledger: clients cannot enable tools.
+
+        Raises:
+            ConfigurationError: The state has no ledger.
+        """
+        return StateGraph(state_schema, input_schema=_input_of(state_schema))
 
     def bound(self, state: object) -> list[Bindable]:
         """What to bind to the model; call it within a node.
@@ -79,25 +83,28 @@ class DeferredToolsGraph:
 
     def tool_node(self, **options: Any) -> ToolNode:
         """A ToolNode for `tools`, `tool_search` and everything enabled; `options` are its own."""
-
-        def run(request: ToolCallRequest, execute: Callable[[ToolCallRequest], Answer]) -> Answer:
-            self._toolset.open()
-            admitted = self._gate.admit(request, sync=True)
-            if not isinstance(admitted, ToolCallRequest):
-                return admitted
-            return self._gate.ran(request, execute(admitted))
-
-        async def arun(
-            request: ToolCallRequest, execute: Callable[[ToolCallRequest], Awaitable[Answer]]
-        ) -> Answer:
-            await self._toolset.aopen()
-            admitted = self._gate.admit(request, sync=False)
-            if not isinstance(admitted, ToolCallRequest):
-                return admitted
-            return self._gate.ran(request, await execute(admitted))
-
-        return ToolNode(self._base, wrap_tool_call=run, awrap_tool_call=arun, **options)
+        return ToolNode(
+            self._base, wrap_tool_call=self._gate.run, awrap_tool_call=self._gate.arun, **options
+        )
 
     def _session(self, state: object) -> Session:
         config: Mapping[str, Any] = dict(get_config())
         return self._gate.session(state, get_runtime().context, config)
+
+
+def _input_of(state_schema: type) -> type:
+    hints = get_type_hints(state_schema, include_extras=True)
+    if STATE_KEY not in hints:
+        raise ConfigurationError(
+            f"the state {state_schema.__name__!r} has no key {STATE_KEY!r}, so nothing that a "
+            "search enables would be kept: derive it from DeferredToolsState"
+        )
+    # Not among the channels are managed values, which no input may have.
+    given = {
+        key: hints[key]
+        for key in StateGraph(state_schema).channels
+        if key != STATE_KEY and get_origin(hints[key]) is not ClassVar
+    }
+    typed_dict: Any = TypedDict  # which type checkers only know with literal keys
+    schema: type = typed_dict(f"{state_schema.__name__}Input", given)
+    return schema

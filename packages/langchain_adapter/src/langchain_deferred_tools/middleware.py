@@ -12,7 +12,7 @@ from langchain.agents.middleware.types import (
     ModelResponse,
     PrivateStateAttr,
 )
-from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.messages import AIMessage
 from langgraph.config import get_config
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
@@ -21,12 +21,20 @@ from langgraph.types import Command
 from deferred_tools.policy import Caller
 from deferred_tools.session import Session
 from deferred_tools.toolset import Toolset
+from langchain_deferred_tools.answer import Answer
 from langchain_deferred_tools.delivery import check_state, tools_to_bind, with_block
-from langchain_deferred_tools.gate import Answer, CallerOf, Gate
+from langchain_deferred_tools.direct import all_direct, ended_early, marked
+from langchain_deferred_tools.gate import CallerOf, Gate
 from langchain_deferred_tools.search_tool import SearchTool
-from langchain_deferred_tools.state import STATE_KEY, dump_session, last_calls, merge_sessions
+from langchain_deferred_tools.source import LangChainTool
+from langchain_deferred_tools.state import (
+    STATE_KEY,
+    change_to,
+    load_session,
+    merge_sessions,
+    state_value,
+)
 
-_DIRECT = "deferred_tools_return_direct"
 Handled = ModelResponse[Any] | ExtendedModelResponse[Any]
 
 
@@ -68,7 +76,7 @@ class DeferredToolsMiddleware(AgentMiddleware[Any, Any, Any]):
         """Bind enabled tools and list the others."""
         self.toolset.open()
         session = self._session(request)
-        return _used(session, handler(self._prepared(session, request)))
+        return self._used(session, handler(self._prepared(session, request)))
 
     async def awrap_model_call(
         self,
@@ -78,7 +86,7 @@ class DeferredToolsMiddleware(AgentMiddleware[Any, Any, Any]):
         """Bind enabled tools and list the others."""
         await self.toolset.aopen()
         session = self._session(request)
-        return _used(session, await handler(self._prepared(session, request)))
+        return self._used(session, await handler(self._prepared(session, request)))
 
     def _session(self, request: ModelRequest[Any]) -> Session:
         config = cast("Mapping[str, Any]", get_config())
@@ -91,75 +99,62 @@ class DeferredToolsMiddleware(AgentMiddleware[Any, Any, Any]):
             system_message=with_block(request.system_message, self.toolset.prompt(session.caller)),
         )
 
+    def _used(self, session: Session, response: ModelResponse[Any]) -> Handled:
+        """Note which enabled tools the model called: the least recently used one leaves first."""
+        called = [
+            call["name"]
+            for message in response.result
+            if isinstance(message, AIMessage)
+            for call in message.tool_calls
+        ]
+        touched = session.touch(called, limit=self.toolset.limits.enabled_tools)
+        if touched is session:
+            return response
+        return ExtendedModelResponse(response, Command(update={STATE_KEY: change_to(touched)}))
+
     # --- the tools' calls
 
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Answer]
     ) -> Answer:
         """Run what may run."""
-        self.toolset.open()
-        admitted = self._gate.admit(request, sync=True)
-        if not isinstance(admitted, ToolCallRequest):
-            return admitted
-        return _marked(admitted, self._gate.ran(request, handler(admitted)))
+        return self._marked(request, self._gate.run(request, handler))
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Answer]]
     ) -> Answer:
         """Run what may run."""
-        await self.toolset.aopen()
-        admitted = self._gate.admit(request, sync=False)
-        if not isinstance(admitted, ToolCallRequest):
-            return admitted
-        return _marked(admitted, self._gate.ran(request, await handler(admitted)))
+        return self._marked(request, await self._gate.arun(request, handler))
+
+    def _marked(self, request: ToolCallRequest, answer: Answer) -> Answer:
+        return marked(answer, request.tool_call["name"], request.runtime.tools, self._is_direct)
+
+    def _is_direct(self, name: str) -> bool:
+        entry = self.toolset.registry.get(name)
+        tool = entry.tool.original if entry and isinstance(entry.tool, LangChainTool) else None
+        return tool is not None and tool.return_direct
 
     # --- return_direct, which create_agent knows only of tools that it was made with
 
     @hook_config(can_jump_to=["end"])
     def before_model(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
         """End after calls that were all to be returned directly."""
-        answers = _answers(state["messages"])
-        direct = bool(answers) and all(_is_direct(message) for message in answers)
-        return {"jump_to": "end"} if direct else None
+        return {"jump_to": "end"} if all_direct(state["messages"]) else None
 
     @hook_config(can_jump_to=["model"])
     def after_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
-        """Go on where the agent ended for one direct answer among others."""
-        answers = _answers(state["messages"])
-        mixed = any(_is_direct(m) for m in answers) and not all(_is_direct(m) for m in answers)
-        return {"jump_to": "model"} if mixed else None
+        """Go on where the agent ended for direct answers although there are others."""
+        answers = ended_early(state["messages"])
+        return {"jump_to": "model", "messages": answers} if answers else None
 
+    # --- for reviewers
 
-def _used(session: Session, response: ModelResponse[Any]) -> Handled:
-    """Note which enabled tools the model called, so that the least recently used leaves first."""
-    called = [
-        call["name"]
-        for message in response.result
-        if isinstance(message, AIMessage)
-        for call in message.tool_calls
-    ]
-    touched = session.touch(called)
-    if touched is session:
-        return response
-    return ExtendedModelResponse(response, Command(update={STATE_KEY: dump_session(touched)}))
+    def is_enabled(self, request: ToolCallRequest) -> bool:
+        """Whether the conversation has enabled the called tool: for `InterruptOnConfig(when=...)`.
 
-
-def _marked(request: ToolCallRequest, answer: Answer) -> Answer:
-    """Note on the answer that its tool wants it returned directly."""
-    if request.tool is None or not request.tool.return_direct:
-        return answer
-    if not isinstance(answer, ToolMessage) or answer.status == "error":
-        return answer
-    metadata = {**answer.response_metadata, _DIRECT: True}
-    return answer.model_copy(update={"response_metadata": metadata})
-
-
-def _is_direct(message: ToolMessage) -> bool:
-    return bool(message.response_metadata.get(_DIRECT))
-
-
-def _answers(messages: list[AnyMessage]) -> list[ToolMessage]:
-    """The tools' answers since the model's last message, if there is nothing else."""
-    model, after = last_calls(messages)
-    answers = [message for message in after if isinstance(message, ToolMessage)]
-    return answers if model is not None and len(answers) == len(after) else []
+        So that nobody is asked to review a call that will be refused. It depends on the
+        conversation alone, so it is still the same when the run resumes.
+        """
+        session = load_session(state_value(request.state, STATE_KEY))
+        enabled = session.enabled(self.toolset.limits.enabled_tools)
+        return request.tool_call["name"] in {entry.name for entry in enabled}

@@ -3,6 +3,7 @@
 The caller is not stored: the host vouches for it anew in every turn.
 """
 
+import json
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from pydantic import ValidationError
 
+from deferred_tools.errors import ConfigurationError
 from deferred_tools.policy import Caller
 from deferred_tools.session import Session
 
@@ -19,21 +21,47 @@ STATE_KEY = "deferred_tools"
 """The state's key; its value is plain JSON, so that any checkpointer can carry it."""
 
 
-def merge_sessions(left: dict[str, Any] | None, right: dict[str, Any] | None) -> dict[str, Any]:
-    """The reducer of `STATE_KEY`: unites what was enabled side by side."""
-    if not left or not right:
-        return dict(left or right or {})
-    return dump_session(load_session(left).merge(load_session(right)))
+_CHANGE = "change"
+
+
+def merge_sessions(left: object, right: object) -> dict[str, Any]:
+    """The reducer of `STATE_KEY`: unites both; one that cannot be read costs only itself."""
+    change = right.get(_CHANGE, right) if isinstance(right, Mapping) else right
+    return dump_session(load_session(left).merge(load_session(change)))
+
+
+def change_to(session: Session) -> dict[str, Any]:
+    """What a graph's node writes to `STATE_KEY`. Only the reducer can read it."""
+    return {_CHANGE: dump_session(session)}
 
 
 def load_session(value: object, caller: Caller | None = None) -> Session:
-    """The session that `value` holds, in the hands of `caller`; an empty one if it holds none."""
+    """The session that `value` holds, in the hands of `caller`; an empty one if it holds none.
+
+    Raises:
+        ConfigurationError: The reducer has not seen it.
+    """
+    if isinstance(value, dict) and _CHANGE in value:
+        raise ConfigurationError(
+            f"the key {STATE_KEY!r} of the graph's state has lost its reducer `merge_sessions`: a "
+            "state schema or another middleware declares the key again. Remove that declaration, "
+            "with which clients could enable tools through the graph's input, too"
+        )
     try:
-        session = Session.model_validate(value or {})
-    except ValidationError as error:
-        logger.warning("a stored session cannot be read, tools must be searched again: %s", error)
+        # By way of JSON, so that numbers which are none (NaN, infinity) are found here.
+        text = json.dumps(value or {}, allow_nan=False)
+        session = Session.model_validate_json(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        why = _first(error) if isinstance(error, ValidationError) else str(error)
+        logger.warning("a stored session cannot be read, tools must be searched again: %s", why)
         session = Session()
     return session.for_caller(caller or Caller.anonymous())
+
+
+def _first(error: ValidationError) -> str:
+    """The first problem, without the value that has it: a log is no place for it."""
+    found = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, found['loc']))}: {found['msg']}"
 
 
 def dump_session(session: Session) -> dict[str, Any]:
@@ -52,10 +80,21 @@ def messages_of(state: object) -> Sequence[AnyMessage]:
     return messages or ()
 
 
-def turn_of(messages: Sequence[AnyMessage]) -> str:
-    """A name for the current turn: the last thing that the user said."""
-    said = [m for m in messages if isinstance(m, HumanMessage)]
-    return (said[-1].id or f"turn {len(said)}") if said else ""
+def turn_of(messages: Sequence[AnyMessage], session: Session) -> str:
+    """A name for the current turn: the last thing that the user said.
+
+    Where that has been summarised away it is still the turn of the last search, as far as we
+    know: a summary does not renew a turn's budget of searches.
+    """
+    said = [m for m in messages if isinstance(m, HumanMessage) and _by_user(m)]
+    if said:
+        return said[-1].id or f"turn {len(said)}"
+    return session.searches[-1].turn if session.searches else ""
+
+
+def _by_user(message: HumanMessage) -> bool:
+    # LangChain's mark of what middleware says in the user's place, such as a summary.
+    return "lc_source" not in message.additional_kwargs
 
 
 def last_calls(messages: Sequence[AnyMessage]) -> tuple[AIMessage | None, list[AnyMessage]]:

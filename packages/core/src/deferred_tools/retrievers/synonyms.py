@@ -4,6 +4,11 @@ One group a line, its members divided by commas; a member may be several words. 
 words belong in `ToolSpec.aliases`, not here.
 """
 
+from collections.abc import Callable
+
+LONGEST = 3
+"""Words in the longest member."""
+
 ABBREVIATIONS = """
 a11y, accessibility
 acct, account
@@ -202,3 +207,24 @@ task, todo
 translate, language, translation
 vulnerability, security, cve
 """
+
+_WEIGHTS = ((ABBREVIATIONS, 0.5), (NEAR, 0.2))
+
+Synonyms = dict[tuple[str, ...], dict[str, float]]
+"""Stems of a word or phrase, to the stems that may stand for it and how much they weigh."""
+
+
+def read(stem: Callable[[str], str]) -> Synonyms:
+    """The tables above as a look-up by stems."""
+    found: Synonyms = {}
+    for table, weight in _WEIGHTS:
+        for line in table.strip().splitlines():
+            group = [tuple(map(stem, member.split())) for member in line.split(",")]
+            for member in group:
+                others = found.setdefault(member, {})
+                for other in group:
+                    for word in other if other != member else ():
+                        # The words of a phrase share its weight: each alone says less.
+                        share = weight / len(other) ** 0.5
+                        others[word] = max(share, others.get(word, 0.0))
+    return found

@@ -10,16 +10,16 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
-from typing import Any
+from itertools import groupby, islice
+from typing import NamedTuple
 
 import snowballstemmer  # type: ignore[import-untyped]  # the package ships no types
 
 from deferred_tools.spec import ToolSpec
 
-DESCRIPTION_LENGTH = 4_000
+DESCRIPTION_LENGTH = 3_000
 """Characters of title and description that are searched."""
-DETAILS_LENGTH = 4_000
+DETAILS_LENGTH = 2_000
 """Characters of parameter descriptions and choices that are searched, per tool."""
 DETAIL_LENGTH = 300
 """Characters of one parameter description or choice that are searched."""
@@ -29,9 +29,9 @@ SUBSCHEMAS = 256
 STOP_WORDS = frozenset(
     """
     a about all also am an and any are as at be because been being both but by can could did do
-    does doing done each either else etc every few for from had has have having he hello help her
+    does doing done each either else etc every few for from give had has have having he hello help her
     here hey hi him his how i if in into is it its itself just kindly let like ll looking lot m may
-    me might more most much must my need needed needs neither no nor not of on once one only or
+    me might more most much must my need needed needs  neither no nor not now of on once one only or
     other our ours out own per please re really s same shall she should so some something such
     t tell than thank thanks that the their them then there these they this those through to too
     us use used uses using ve very via want wanted wants was we were what when where whether which
@@ -66,12 +66,28 @@ _CACHED_LENGTH = 40
 _ENDINGS = tuple("s y e i l ed ing ly ance ence ant ent er or ic ism ate ous ion ness".split())
 
 
+class Chunk(NamedTuple):
+    """A run of letters, digits and joining marks: a word, or an identifier."""
+
+    words: tuple[str, ...]
+    """Its words, folded."""
+    stems: tuple[str, ...]
+    """Their stems, without stop words."""
+    joined: str
+    """Its two words as one, as in `GitHub` or `e-mail`; empty if it has not two."""
+
+
 def fold(text: str) -> str:
     """`text` in one form, whatever its case, width and invisible characters."""
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKD", text).casefold())
     return "".join(char for char in folded if not _ignored(char))
+
+
+def squash(text: str) -> str:
+    """The letters and digits of `text` alone: what spellings of one identifier share."""
+    return "".join(char for char in fold(text) if char.isalnum())
 
 
 class Analyser:
@@ -88,38 +104,38 @@ class Analyser:
                 return str(stemmer.stemWord(word))
 
         self.stem = lru_cache(maxsize=65_536)(stem)
-        self._pieces = lru_cache(maxsize=65_536)(_pieces)
+        self._chunk = lru_cache(maxsize=65_536)(self._analyse)
 
-    def words(self, text: str) -> list[str]:
-        """The words of `text` in order, folded; an identifier gives its parts and itself."""
+    def chunks(self, text: str) -> list[Chunk]:
+        """The runs of letters, digits and joining marks in `text`, in order."""
         if not text.isascii():
             text = unicodedata.normalize("NFKC", text)
-        words: list[str] = []
-        for chunk in _CHUNK.findall(text):
-            words += self._pieces(chunk) if len(chunk) <= _CACHED_LENGTH else _pieces(chunk)
-        return words
+        return [
+            self._chunk(run) if len(run) <= _CACHED_LENGTH else self._analyse(run)
+            for run in _CHUNK.findall(text)
+        ]
+
+    def words(self, text: str) -> list[str]:
+        """The words of `text` in order, folded."""
+        return [word for chunk in self.chunks(text) for word in chunk.words]
 
     def stems(self, text: str) -> list[str]:
         """The stems of the words of `text` that say something, in order."""
-        stem = self.stem
-        return [stem(word) for word in self.words(text) if word not in STOP_WORDS]
+        return [stem for chunk in self.chunks(text) for stem in chunk.stems]
 
-
-def _pieces(chunk: str) -> tuple[str, ...]:
-    """The words in a run of letters, digits and joining marks."""
-    split = fold(_CASE.sub(" ", chunk))
-    if split.isascii():
-        pieces = _PIECE.findall(split)
-    else:
-        pieces = list(_scripts(split))
-    words: list[str] = []
-    for piece in pieces:
-        words.append(piece)
-        if not piece.isalpha():
-            words += (letters for letters in _LETTERS.findall(piece) if letters != piece)
-    if len(pieces) > 1 and split.isascii():
-        words.append("".join(pieces))
-    return tuple(words)
+    def _analyse(self, run: str) -> Chunk:
+        folded = fold(_CASE.sub(" ", run))
+        pieces = _PIECE.findall(folded) if folded.isascii() else list(_scripts(folded))
+        words: list[str] = []
+        for piece in pieces:
+            words.append(piece)
+            if not piece.isalpha():
+                words += (letters for letters in _LETTERS.findall(piece) if letters != piece)
+        return Chunk(
+            words=tuple(words),
+            stems=tuple(self.stem(word) for word in words if word not in STOP_WORDS),
+            joined="".join(pieces) if len(pieces) == 2 and folded.isascii() else "",
+        )
 
 
 def _scripts(text: str) -> Iterator[str]:
@@ -164,14 +180,15 @@ class SearchText:
         names: list[str] = []
         details: list[str] = []
         room = DETAILS_LENGTH
-        for name, schema in _parameters(spec.input_schema):
+        renamed = squash(spec.tool) not in squash(spec.name)
+        for name, schema in islice(_parameters(spec.input_schema), SUBSCHEMAS):
             names.append(name)
             for detail in _details(schema):
                 if room > 0:
                     details.append(detail[: min(room, DETAIL_LENGTH)])
                     room -= len(details[-1])
         return cls(
-            name=spec.tool,
+            name=f"{spec.tool} {spec.name}" if renamed else spec.tool,
             source=spec.source,
             description=f"{spec.title}\n{spec.description}"[:DESCRIPTION_LENGTH],
             parameters=" ".join(names),
@@ -180,33 +197,28 @@ class SearchText:
         )
 
 
-def _parameters(schema: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _parameters(schema: object) -> Iterator[tuple[str, object]]:
     """Name and schema of each parameter, the outer ones first; any JSON is accepted."""
-    level = [schema]
-    seen = 0
-    while level:
-        inner: list[object] = []
-        for node in level:
-            if not isinstance(node, Mapping):
-                continue
-            for keyword in ("properties", "$defs", "definitions"):
-                children = node.get(keyword)
-                for name, child in children.items() if isinstance(children, Mapping) else ():
-                    seen += 1
-                    if seen > SUBSCHEMAS:
-                        return
-                    if keyword == "properties":
-                        yield str(name), child if isinstance(child, Mapping) else {}
-                    inner.append(child)
-            inner.append(node.get("items"))
-            for keyword in ("anyOf", "oneOf", "allOf"):
-                branches = node.get(keyword)
-                inner += branches if isinstance(branches, list) else ()
-        level = inner
+    nodes = [schema]
+    for node in islice(nodes, SUBSCHEMAS):  # grows while it is walked: outer ones come first
+        if not isinstance(node, Mapping):
+            continue
+        properties = node.get("properties")
+        if isinstance(properties, Mapping):
+            yield from ((str(name), child) for name, child in properties.items())
+        for keyword in ("properties", "$defs", "definitions"):
+            children = node.get(keyword)
+            nodes += children.values() if isinstance(children, Mapping) else ()
+        for keyword in ("anyOf", "oneOf", "allOf"):
+            branches = node.get(keyword)
+            nodes += branches if isinstance(branches, list) else ()
+        nodes.append(node.get("items"))
 
 
-def _details(schema: Mapping[str, Any]) -> Iterator[str]:
-    told = (schema.get("title"), schema.get("description"))
+def _details(schema: object) -> Iterator[str]:
+    if not isinstance(schema, Mapping):
+        return
+    
     choices = schema.get("enum")
     values = choices[:20] if isinstance(choices, list) else ()
-    return (value for value in (*told, *values) if isinstance(value, str))
+    yield from (value for value in (schema.get("description"), *values) if isinstance(value, str))

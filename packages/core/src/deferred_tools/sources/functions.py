@@ -90,10 +90,12 @@ class FunctionTool:
         except ValidationError as error:
             told = [f"{_path(e['loc'])}: {e['msg']}" for e in error.errors(include_url=False)]
             raise InvalidArgumentsError(self.spec.tool, told[:5]) from None
-        if inspect.iscoroutinefunction(self.function):
-            return as_result(await self.function(*args, **kwargs))
         run = functools.partial(self.function, *args, **kwargs)
-        return as_result(await anyio.to_thread.run_sync(run, abandon_on_cancel=True))
+        if inspect.iscoroutinefunction(self.function):
+            return as_result(await run())
+        answer = await anyio.to_thread.run_sync(run, abandon_on_cancel=True)
+        # A plain function that wraps a coroutine gives what is still to be awaited.
+        return as_result(await answer if inspect.isawaitable(answer) else answer)
 
 
 def as_tool(item: object, source: str) -> Tool:

@@ -4,13 +4,13 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any, Self
 
 from deferred_tools.errors import ConfigurationError
 from deferred_tools.limits import Limits
-from deferred_tools.sources.mcp.entry import Problem, read_entry, unknown_key
+from deferred_tools.sources.mcp.entry import Problem, nearest_key, read_entry
 from deferred_tools.sources.mcp.positions import Path, key_lines, syntax_problem
 from deferred_tools.sources.mcp.server import McpServer
 from deferred_tools.sources.mcp.source import McpSource
@@ -32,7 +32,7 @@ class McpServers:
     """
 
     servers: tuple[McpServer, ...] = ()
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], *, limits: Limits | None = None) -> Self:
@@ -73,7 +73,11 @@ class McpServers:
 
     @classmethod
     def _read(
-        cls, document: object, origin: str, keys: tuple[tuple[Path, int], ...], limits: Limits | None
+        cls,
+        document: object,
+        origin: str,
+        keys: tuple[tuple[Path, int], ...],
+        limits: Limits | None,
     ) -> Self:
         servers, problems = _read_document(document, os.environ)
         problems += [
@@ -96,8 +100,8 @@ def _read_document(
         if present:
             return [], [((), f"has both {present[0]!r} and {present[1]!r}; keep one of them")]
         known = dict.fromkeys(_SERVER_KEYS)
-        typos = [((str(key),), unknown_key(str(key), known)) for key in document]
-        near = [problem for problem in typos if "did you mean" in problem[1]]
+        typos: list[Problem] = [((str(key),), nearest_key(str(key), known)) for key in document]
+        near = [problem for problem in typos if problem[1]]
         return [], near or [((), 'has no key "mcpServers" (VS Code: "servers"); add it')]
     root = present[0]
     entries = document[root]
@@ -125,13 +129,9 @@ def _collisions(servers: list[McpServer], root: str) -> list[Problem]:
     for server in servers:
         other = first.setdefault(server.namespace, server.name)
         if other != server.name:
-            problems.append(
-                (
-                    (root, server.name),
-                    f"has the same namespace {server.namespace!r} as {other!r}; "
-                    'set another "namespace" in one of them',
-                )
-            )
+            same = f"has the same namespace {server.namespace!r} as {other!r}"
+            cure = 'set another "namespace" in one of them'
+            problems.append(((root, server.name), f"{same}; {cure}"))
     return problems
 
 

@@ -5,10 +5,10 @@ Problems name keys and variables, never the values of `env`, `headers` or a vari
 
 import difflib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
+import httpx2
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
 from deferred_tools.sources.mcp.positions import Path
@@ -77,10 +77,11 @@ def read_entry(
     name: str, value: object, environ: Mapping[str, str]
 ) -> tuple[McpServer | None, list[Problem]]:
     """The server that an entry describes, or None and all that is wrong with it."""
+    keys = value
     if isinstance(value, Mapping):
-        value = {key: item for key, item in value.items() if key not in _IGNORED}
+        keys = {key: item for key, item in value.items() if key not in _IGNORED}
     try:
-        entry = Entry.model_validate(value)
+        entry = Entry.model_validate(keys)
     except ValidationError as error:
         return None, [_problem(found) for found in error.errors(include_url=False)]
     expand = _Expansion(environ)
@@ -129,10 +130,12 @@ class _Expansion:
     def _one(self, found: re.Match[str], path: Path) -> str:
         parts = _NAMED.fullmatch(found.group(1))
         if parts is None:
-            cure = "only ${NAME}, ${env:NAME} and ${NAME:-default} are known; use one of them"
-            self.problems.append((path, f"cannot expand {found.group()!r}: {cure}"))
+            # Not quoted: it may be a part of a secret.
+            cure = "use ${NAME}, ${env:NAME} or ${NAME:-default}"
+            self.problems.append((path, f"holds a ${{...}} that is not known here; {cure}"))
             return ""
-        name, default = parts.groups()
+        name: str = parts.group(1)
+        default: str | None = parts.group(2)
         value = self._environ.get(name, default)
         if value is None:
             self.problems.append(
@@ -155,14 +158,21 @@ def _command(entry: Entry, expand: _Expansion) -> Command:
 def _endpoint(entry: Entry, expand: _Expansion) -> Endpoint:
     url = expand.text(entry.url or "", "url")
     headers = expand.pairs(entry.headers, "headers")
-    parts = urlsplit(url)
-    if not expand.problems and (parts.scheme not in {"http", "https"} or not parts.netloc):
+    if not expand.problems and not _is_address(url):
         expand.problems.append((("url",), "must be a whole http:// or https:// address"))
     for name, value in headers.items():
         if not (value.isascii() and value.isprintable()):
             why = "its value has a line break or a character that headers cannot carry; remove it"
             expand.problems.append((("headers", name), why))
     return Endpoint(url=url, headers=headers)
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parsed = httpx2.URL(url)
+    except httpx2.InvalidURL:
+        return False
+    return parsed.scheme in {"http", "https"} and bool(parsed.host)
 
 
 def _contradictions(entry: Entry) -> list[Problem]:
@@ -189,24 +199,27 @@ def _contradictions(entry: Entry) -> list[Problem]:
 
 def _problem(found: Mapping[str, Any]) -> Problem:
     path: Path = found["loc"]
-    actual = _JSON_TYPES.get(type(found["input"]), type(found["input"]).__name__)
-    told: dict[str, Callable[[], str]] = {
-        "extra_forbidden": lambda: unknown_key(str(path[-1]), Entry.model_fields, _ELSEWHERE),
-        "string_pattern_mismatch": lambda: "must be a name, 'prefix*' or '*'",
-        "enum": lambda: f"must be one of {', '.join(repr(str(tag)) for tag in ToolTag)}",
-    }
-    if found["type"] in told:
-        return path, told[found["type"]]()
-    if found["type"] in _EXPECTED:
-        return path, f"must be {_EXPECTED[found['type']]}, not {actual}"
+    match found["type"]:
+        case "extra_forbidden":
+            return path, _unknown_key(str(path[-1]))
+        case "string_pattern_mismatch":
+            return path, "must be a name, 'prefix*' or '*'"
+        case "enum":
+            return path, f"must be one of {', '.join(repr(str(tag)) for tag in ToolTag)}"
+        case kind if kind in _EXPECTED:
+            actual = _JSON_TYPES.get(type(found["input"]), type(found["input"]).__name__)
+            return path, f"must be {_EXPECTED[kind]}, not {actual}"
     return path, str(found["msg"]).replace("Input should", "must")
 
 
-def unknown_key(
-    key: str, known: Mapping[str, object], elsewhere: Mapping[str, str] | None = None
-) -> str:
-    """What to say of a key that is not among `known`: the nearest one, or all of them."""
-    nearest = (elsewhere or {}).get(key) or next(iter(difflib.get_close_matches(key, known, 1)), "")
-    if nearest:
-        return f"unknown key; did you mean {nearest!r}?"
-    return f"unknown key; known are {', '.join(map(repr, known))}"
+def _unknown_key(key: str) -> str:
+    if key in _ELSEWHERE:
+        return f"unknown key; use {_ELSEWHERE[key]!r} instead"
+    known = ", ".join(map(repr, Entry.model_fields))
+    return nearest_key(key, Entry.model_fields) or f"unknown key; known are {known}"
+
+
+def nearest_key(key: str, known: Iterable[str]) -> str:
+    """What to say of a key that is a typo of a known one; "" if it is of none."""
+    found = difflib.get_close_matches(key, known, 1)
+    return f"unknown key; did you mean {found[0]!r}?" if found else ""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 Path = tuple[str | int, ...]
 """Keys and indexes from the root of a JSON document."""
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],\n]')
+_MARK = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],\n]')
 
 
 def key_lines(text: str) -> Iterator[tuple[Path, int]]:
@@ -18,20 +18,20 @@ def key_lines(text: str) -> Iterator[tuple[Path, int]]:
     line = 1
     # One item for each open object or array: the present key, None before it, or the index.
     path: list[str | int | None] = []
-    for match in _TOKEN.finditer(text):
-        token = match.group()
-        if token == "\n":
+    for match in _MARK.finditer(text):
+        mark = match.group()
+        if mark == "\n":
             line += 1
-        elif token == "{":
+        elif mark == "{":
             path.append(None)
-        elif token == "[":
+        elif mark == "[":
             path.append(0)
-        elif token in "}]":
+        elif mark in "}]":
             path.pop()
-        elif token == ",":
+        elif mark == ",":
             path[-1] = path[-1] + 1 if isinstance(path[-1], int) else None
         elif path and path[-1] is None:
-            path[-1] = json.loads(token)
+            path[-1] = json.loads(mark)
             yield tuple(step for step in path if step is not None), line
 
 

@@ -22,15 +22,16 @@ from mcp.os.posix.utilities import terminate_posix_process_tree
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCMessage, jsonrpc_message_adapter
 
-from deferred_tools.sources.mcp.server import Command
+from deferred_tools.sources.mcp.server import Command, McpServer
+from deferred_tools.spec import one_line
 
 # Together below `Limits.close_seconds`: to leave by itself, and to heed SIGTERM.
 _LEAVE_SECONDS = 2.0
 _TERMINATE_SECONDS = 1.5
 # How long a child that closed its output may take to be gone, with its last words read.
 _LAST_WORDS_SECONDS = 0.5
-_STDERR_BYTES = 8 * 1024
-_STDERR_SHOWN = 400
+_KEPT_BYTES = 8 * 1024
+_LAST_WORDS = 240
 # A child that reads slowly must not hold up a call's deadline.
 _OUTGOING_MESSAGES = 64
 _SURROGATE = re.compile(rb"\\u[dD][89abcdefABCDEF]")
@@ -41,7 +42,8 @@ T = TypeVar("T")
 class ChildProcess:
     """One run of a command. Opened once; tells afterwards what became of it."""
 
-    def __init__(self, command: Command, *, frame_bytes: int) -> None:
+    def __init__(self, server: McpServer, command: Command, *, frame_bytes: int) -> None:
+        self._server = server
         self._command = command
         self._frame_bytes = frame_bytes
         self._stderr = bytearray()
@@ -49,9 +51,19 @@ class ChildProcess:
         self._stray = b""
         self._too_long = False
         self._ended = False
-        self._exit_code: int | None = None
+        self._end_seen = ""
         self.settled = False
         """Set when the server has answered: then it is given time to leave by itself."""
+
+    @property
+    def refused(self) -> bool:
+        """Never: a child has no way to say that it wants other credentials."""
+        return False
+
+    @property
+    def forgotten(self) -> bool:
+        """Never: a child has one session, its own life."""
+        return False
 
     def open(self) -> Transport:
         """The child and the two streams to talk with it; no process is left on exit.
@@ -62,18 +74,19 @@ class ChildProcess:
         return self._run()
 
     def findings(self) -> str:
-        """What there is to say of the child, with foreign text in it; "" if nothing."""
+        """What there is to say of the child, without secrets; "" if nothing."""
         told = []
         if self._too_long:
             told.append(f"it sent a message of more than {self._frame_bytes} bytes")
-        elif self._exit_code is not None:
-            told.append(f"it exited with code {self._exit_code}")
-        elif self._ended:
-            told.append("it closed its output but did not exit")
-        if self._stray:
-            told.append(f"its output is not MCP: {_text(self._stray)!r}")
-        if words := _text(bytes(self._stderr)):
-            told.append(f"its standard error ended: {words[-_STDERR_SHOWN:]!r}")
+        if self._end_seen:
+            told.append(self._end_seen)
+        stray = self._server.quote(self._stray.decode("utf-8", "replace"))
+        if stray and not self.settled:
+            told.append(f"it printed what is not MCP: {stray!r}")
+        # Secrets first: a cut could leave a part of one.
+        words = self._server.redact(self._stderr.decode("utf-8", "replace")).rstrip()
+        if last := one_line(words[-_LAST_WORDS:], _LAST_WORDS):
+            told.append(f"its standard error ended: {last!r}")
         return "; ".join(told)
 
     @asynccontextmanager
@@ -114,10 +127,12 @@ class ChildProcess:
             try:
                 while True:
                     line = await lines.receive_until(b"\n", self._frame_bytes)
+                    if len(line) > self._frame_bytes:
+                        raise anyio.DelimiterNotFound(self._frame_bytes)
                     if (message := _message(line)) is not None:
                         await read.send(SessionMessage(message))
                     elif not self._stray:
-                        self._stray = line[:_STDERR_SHOWN]
+                        self._stray = line[:_KEPT_BYTES]
             except anyio.DelimiterNotFound:
                 self._too_long = True
             except (anyio.IncompleteRead, anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -127,7 +142,7 @@ class ChildProcess:
         try:
             async for chunk in stderr:
                 self._stderr += chunk
-                del self._stderr[:-_STDERR_BYTES]
+                del self._stderr[:-_KEPT_BYTES]
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             pass
         finally:
@@ -138,7 +153,10 @@ class ChildProcess:
         if self._ended:
             with anyio.move_on_after(_LAST_WORDS_SECONDS):
                 await process.wait()
-            self._exit_code = process.returncode
+            code = process.returncode
+            self._end_seen = (
+                "it closed its output" if code is None else f"it exited with code {code}"
+            )
         elif self.settled:
             await _pipe(process.stdin).aclose()
             with anyio.move_on_after(_LEAVE_SECONDS):
@@ -180,10 +198,6 @@ def _message(line: bytes) -> JSONRPCMessage | None:
         return jsonrpc_message_adapter.validate_python(value, by_name=False)
     except (ValueError, RecursionError):
         return None
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace").strip()
 
 
 def _pipe(stream: T | None) -> T:

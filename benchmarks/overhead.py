@@ -1,0 +1,93 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = [
+#     "bpe-openai>=0.1.4",
+#     "deferred-tools[mcp]",
+#     "langchain>=1.2.11,<2",
+#     "langchain-deferred-tools[agents]",
+#     "rich>=13.7",
+# ]
+#
+# [tool.uv.sources]
+# deferred-tools = { path = "../packages/core", editable = true }
+# langchain-deferred-tools = { path = "../packages/langchain_adapter", editable = true }
+# ///
+"""What deferred tools cost: time, tokens and memory, against peers measured in the same run.
+
+    python benchmarks/overhead.py [--json] [--only PART ...] [--bigtool]
+
+Runs in the development environment; tokens are counted where `bpe-openai` is installed as well
+(`uv run benchmarks/overhead.py` makes an environment with everything). Real tool definitions
+come from the shared folder, found by DEFERRED_TOOLS_SHARED or beside the repository.
+"""
+
+import argparse
+import os
+from collections.abc import Callable, Sequence
+
+from support import construct, first_use, importing, memory, prompt_tokens, turn
+from support.definitions import Definition, corpus, generated, take
+from support.report import Measured, as_json, show
+from support.tokens import counter
+
+CONSTRUCTED = 1_000
+
+
+def main() -> None:
+    """Measure the parts asked for and print them."""
+    options = _options()
+    pool = corpus()
+    remarks = [f"Load of the machine at the start: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."]
+    if not pool:
+        pool = generated()
+        remarks.append("No shared folder (DEFERRED_TOOLS_SHARED): tools are made up, not real.")
+    parts = _parts(pool, options, remarks)
+    found = [measure() for name, measure in parts.items() if name in options.only]
+    if options.json:
+        print(as_json(found, remarks))
+    else:
+        show(found, remarks)
+
+
+def _parts(
+    pool: Sequence[Definition], options: argparse.Namespace, remarks: list[str]
+) -> dict[str, Callable[[], Measured]]:
+    def tokens() -> Measured:
+        count = counter()
+        if count is None:
+            remarks.append("Tokens were not counted: install bpe-openai, or use `uv run`.")
+            return Measured(())
+        return prompt_tokens.measure(pool, count)
+
+    return {
+        "import": lambda: importing.measure(repeats=options.starts),
+        "construct": lambda: construct.measure(
+            take(pool, CONSTRUCTED), repeats=options.repeats, bigtool=options.bigtool
+        ),
+        "first-use": lambda: first_use.measure(pool, repeats=options.repeats),
+        "turn": lambda: turn.measure(pool, turns=options.turns),
+        "tokens": tokens,
+        "memory": memory.measure,
+    }
+
+
+PARTS = ("import", "construct", "first-use", "turn", "tokens", "memory")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="What deferred tools cost.")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="some parts only")
+    parser.add_argument("--turns", type=int, default=60, help="turns of each agent")
+    parser.add_argument("--repeats", type=int, default=5, help="times that something slow is done")
+    parser.add_argument("--starts", type=int, default=15, help="processes per import")
+    parser.add_argument(
+        "--bigtool",
+        action="store_true",
+        help="langgraph-bigtool too, in an environment made for it (needs the package index)",
+    )
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""Tokens: the level-1 block at any size, our estimate of it, and what a turn sends in all."""
+
+import json
+import random
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from deferred_tools import Caller, Limits, Session, ToolSummary
+from deferred_tools.prompt import estimate_tokens, render
+from langchain_deferred_tools.delivery import tools_to_bind
+from langchain_deferred_tools.search_tool import SearchTool
+from support.definitions import Definition, take
+from support.langchain_tools import json_tools
+from support.ours import toolset
+from support.report import Goal, Measured, Row, Table
+
+Count = Callable[[str], int]
+SIZES = (10, 100, 1_000, 5_549, 20_000)
+PREFIXES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_549)
+BUDGET = Limits().prompt_tokens
+NO_BUDGET = 10**9
+QUERIES = (
+    "create an issue in a repository",
+    "send a message to a channel and pin it",
+    "list the invoices of a customer",
+    "query a database table",
+    "take a screenshot of a web page",
+    "translate a document into another language",
+    "restart a deployment in the cluster",
+    "find papers about a topic and download them",
+    "add an event to the calendar and invite people",
+    "deploy a static site",
+)
+
+
+def measure(pool: Sequence[Definition], count: Count) -> Measured:
+    """Blocks, estimates and the whole surface, all counted by `count`."""
+    blocks = [_block(size, take(pool, size), count) for size in SIZES]
+    known = [list(_summaries(take(pool, size))) for size in PREFIXES]
+    made_up = _made_up()
+    surface = _surface(pool, count)
+    estimates = [
+        _ratios("corpus prefixes, every line", known, NO_BUDGET, count),
+        _ratios("corpus prefixes, in the budget", known, BUDGET, count),
+        _ratios("each server of the corpus alone", _by_server(known[-1]), NO_BUDGET, count),
+        _ratios("each tool of the corpus alone", [[tool] for tool in known[-1]], BUDGET, count),
+        *(
+            _ratios(f"made up: {kind}", [tools[:n] for n in PREFIXES], BUDGET, count)
+            for kind, tools in made_up.items()
+        ),
+    ]
+    goals = [
+        Goal("level-1 block, any size", max(b["tokens"] for b in blocks), BUDGET + 1, "tokens"),
+        Goal(
+            "level-1 block, any text",
+            max(row["largest block"] for row in estimates if "every line" not in row["blocks of"]
+                and "server" not in row["blocks of"]),
+            BUDGET + 1,
+            "tokens",
+        ),
+        Goal("surface per turn", surface[-1]["of all, %"], 1.0, "% of all schemas"),
+    ]
+    tables = [
+        Table("Level-1 block", blocks, f"Counted in o200k_base; the budget is {BUDGET:,}."),
+        Table(
+            "Our estimate against the real count",
+            estimates,
+            "A ratio below 1 is an estimate that is too low, so a block that may exceed the budget.",
+        ),
+        Table(
+            "Tool surface per turn",
+            surface,
+            "As the OpenAI API takes tools, compact. Of ours: the mean over the tasks, and the most.",
+        ),
+    ]
+    return Measured(tables, goals)
+
+
+def _block(size: int, definitions: Sequence[Definition], count: Count) -> Row:
+    with toolset(definitions) as tools:
+        block = tools.prompt(Caller.root())
+    real = count(block)
+    return {
+        "tools": size,
+        "tokens": real,
+        "our estimate": estimate_tokens(block),
+        "tool lines": block.count("<tool "),
+        "server lines": block.count("<server "),
+    }
+
+
+def _ratios(
+    what: str, catalogues: Iterable[Sequence[ToolSummary]], budget: int, count: Count
+) -> Row:
+    blocks = [render(tools, budget=budget) for tools in catalogues]
+    pairs = [(estimate_tokens(block), count(block)) for block in blocks]
+    ratios = [estimate / real for estimate, real in pairs]
+    return {
+        "blocks of": what,
+        "blocks": len(blocks),
+        "smallest ratio": min(ratios),
+        "largest ratio": max(ratios),
+        "too low": sum(ratio < 1 for ratio in ratios),
+        "largest block": max(real for _, real in pairs),
+    }
+
+
+def _surface(pool: Sequence[Definition], count: Count) -> list[Row]:
+    def size(tools: Iterable[Any]) -> int:
+        specs = (convert_to_openai_tool(tool) for tool in tools)
+        return sum(count(json.dumps(s, ensure_ascii=False, separators=(",", ":"))) for s in specs)
+
+    everything = size(json_tools(pool))
+    root = Session(caller=Caller.root())
+    with toolset(pool) as tools:
+        block = count(tools.prompt(root.caller))
+        found = [tools.search(root, {"query": query}).session for query in QUERIES]
+        bound = [size(tools_to_bind(tools, session, [SearchTool()])) for session in found]
+    mean, most = block + statistics.mean(bound), block + max(bound)
+    return [
+        _surface_row(f"all {len(pool):,} schemas", everything, everything),
+        _surface_row("ours: block, tool_search and what a search enables", mean, everything),
+        _surface_row("  the most of these tasks", most, everything),
+    ]
+
+
+def _surface_row(what: str, tokens: float, everything: int) -> Row:
+    return {
+        "bound": what,
+        "tokens": round(tokens),
+        "of all, %": 100 * tokens / everything,
+        "cut, %": 100 - 100 * tokens / everything,
+    }
+
+
+def _summaries(definitions: Sequence[Definition]) -> Iterable[ToolSummary]:
+    with toolset(definitions) as tools:
+        return tools.catalog(Caller.root()).all()
+
+
+def _by_server(tools: Iterable[ToolSummary]) -> Iterable[list[ToolSummary]]:
+    servers: dict[str, list[ToolSummary]] = {}
+    for tool in tools:
+        servers.setdefault(tool.source, []).append(tool)
+    return servers.values()
+
+
+def _made_up(count: int = 400) -> dict[str, list[ToolSummary]]:
+    """Catalogues that are hard to estimate: short names, foreign scripts, noise."""
+    dice = random.Random(0)  # noqa: S311  # nothing secret
+
+    def noise(first: int, last: int) -> Callable[[], str]:
+        return lambda: "".join(chr(dice.randint(first, last)) for _ in range(200))
+
+    texts: dict[str, Callable[[], str]] = {
+        "numbered short names": lambda: "",
+        "Chinese prose": lambda: "在指定的代码仓库中创建一个新的问题并返回其编号。" * 8,
+        "emoji": noise(0x1F300, 0x1FAF0),
+        "hieroglyphs": noise(0x13000, 0x1342E),
+        "accented letters at random": noise(0x100, 0x24F),
+        "ASCII at random": noise(0x21, 0x7E),
+    }
+    return {
+        kind: [ToolSummary(f"s__t{at}", make(), "s") for at in range(count)]
+        for kind, make in texts.items()
+    }

@@ -1,0 +1,1 @@
+"""The `deferred-tools` command. Needs the extra `cli`."""

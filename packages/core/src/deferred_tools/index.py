@@ -1,0 +1,5 @@
+"""Placeholder until the retrievers land."""
+
+
+class ToolIndex:
+    """Placeholder."""

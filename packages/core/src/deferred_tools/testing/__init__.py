@@ -1,0 +1,1 @@
+"""Fakes and conformance checks for who extends deferred-tools."""

@@ -1,0 +1,1 @@
+"""`deferred-tools demo`. Needs the extra `demo`."""

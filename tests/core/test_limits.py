@@ -1,0 +1,39 @@
+"""Bounds are one frozen value, refused where they make no sense."""
+
+from dataclasses import FrozenInstanceError, fields
+
+import pytest
+
+from deferred_tools import Limits
+
+NAMES = [field.name for field in fields(Limits)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("value", [0, -1, float("nan")])
+def test_no_bound_may_be_zero_less_or_no_number(name: str, value: float) -> None:
+    with pytest.raises(ValueError, match=rf"Limits\.{name}"):
+        Limits(**{name: value})  # type: ignore[arg-type]  # one name at a time
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "name_length"])
+def test_the_least_bound_is_one(name: str) -> None:
+    assert getattr(Limits(**{name: 1}), name) == 1  # type: ignore[arg-type]
+
+
+def test_names_have_room_for_a_suffix() -> None:
+    assert Limits(name_length=16).name_length == 16
+    with pytest.raises(ValueError, match=r"Limits\.name_length must be at least 16"):
+        Limits(name_length=15)
+
+
+def test_the_defaults_are_those_that_are_documented() -> None:
+    limits = Limits()
+    assert (limits.name_length, limits.summary_length, limits.search_limit) == (64, 200, 20)
+    assert (limits.schema_bytes, limits.schema_depth, limits.schema_nodes) == (262_144, 64, 10_000)
+    assert (limits.enabled_tools, limits.searches_per_turn, limits.query_length) == (64, 8, 4_000)
+
+
+def test_limits_cannot_be_changed_once_made() -> None:
+    with pytest.raises(FrozenInstanceError):
+        Limits().name_length = 3  # type: ignore[misc]  # that it is refused is what is tested

@@ -1,0 +1,203 @@
+"""Who may reach which tool: every doubt denies."""
+
+import logging
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from deferred_tools import Caller, CallerKind, Grant, Grants, Policy, ToolSpec
+from deferred_tools.policy import Gate, matches
+
+ROOT = Caller.root()
+
+
+def spec(name: str) -> ToolSpec:
+    return ToolSpec(source="s", tool=name, name=name)
+
+
+class Rule:
+    """A policy that answers with whatever a function gives."""
+
+    def __init__(self, answer: Callable[[], object]) -> None:
+        self.answer = answer
+
+    def allows(self, caller: Caller, spec: ToolSpec) -> bool:
+        return self.answer()  # type: ignore[return-value]  # wrong answers are what is tested
+
+
+def denies() -> object:
+    raise LookupError("the directory is away")
+
+
+def test_without_a_caller_nothing_exists() -> None:
+    gate = Gate([Rule(lambda: True)])
+    assert not gate.allows(None, spec("a"))
+    assert gate.visible(None, [spec("a")]) == ()
+
+
+def test_an_anonymous_caller_reaches_nothing_whatever_is_granted() -> None:
+    everything = Grant(tools=("*",), kinds=tuple(CallerKind))
+    gate = Gate([Grants([everything]), Rule(lambda: True)])
+    assert not gate.allows(Caller.anonymous(), spec("a"))
+    assert gate.allows(ROOT, spec("a"))
+
+
+def test_without_any_policy_nothing_is_allowed() -> None:
+    assert not Gate([]).allows(ROOT, spec("a"))
+
+
+@pytest.mark.parametrize("answer", [False, None, 1, "yes", object(), [True]], ids=repr)
+def test_an_answer_that_is_not_true_denies(answer: object) -> None:
+    assert not Gate([Rule(lambda: answer)]).allows(ROOT, spec("a"))
+
+
+def test_every_policy_must_agree() -> None:
+    yes, no = Rule(lambda: True), Rule(lambda: False)
+    assert Gate([yes, yes]).allows(ROOT, spec("a"))
+    assert not Gate([yes, no]).allows(ROOT, spec("a"))
+    assert not Gate([no, yes]).allows(ROOT, spec("a"))
+
+
+def test_a_policy_that_fails_denies_and_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR):
+        assert Gate([Rule(denies)]).visible(ROOT, [spec("a"), spec("b"), spec("c")]) == ()
+    assert [record.message for record in caplog.records] == [
+        "a policy failed on 'a': denied",
+        "a policy failed on 3 tools: all denied",
+    ]
+
+
+def test_a_policy_that_fails_on_one_tool_costs_only_that_tool() -> None:
+    class Picky:
+        def allows(self, caller: Caller, spec: ToolSpec) -> bool:
+            return {"a": True}[spec.name]
+
+    picky: Policy = Picky()
+    found = Gate([picky]).visible(ROOT, [spec("b"), spec("a")])
+    assert [s.name for s in found] == ["a"]
+
+
+def test_what_is_visible_keeps_its_order() -> None:
+    specs = [spec(name) for name in "cab"]
+    assert Gate([Grants()]).visible(ROOT, specs) == tuple(specs)
+
+
+def test_by_default_root_and_sub_agents_reach_all_and_principals_nothing() -> None:
+    gate = Gate([Grants()])
+    assert gate.allows(ROOT, spec("a"))
+    assert gate.allows(Caller.subagent("helper"), spec("a"))
+    assert not gate.allows(Caller.principal("eve", roles=["admin"]), spec("a"))
+
+
+def test_a_principal_reaches_what_is_granted_to_it() -> None:
+    gate = Gate([Grants([Grant(tools=("github__*", "clock"))])])
+    eve = Caller.principal("eve")
+    reached = [name for name in ("github__x", "clock", "clocks", "gitlab__x")
+               if gate.allows(eve, spec(name))]  # fmt: skip
+    assert reached == ["github__x", "clock"]
+
+
+def test_a_grant_for_roles_reaches_only_who_has_one_of_them() -> None:
+    gate = Gate([Grants([Grant(tools=("*",), roles=("ops", "dev"))])])
+    assert gate.allows(Caller.principal("a", roles=["dev", "x"]), spec("t"))
+    assert not gate.allows(Caller.principal("a", roles=["sales"]), spec("t"))
+    assert not gate.allows(Caller.principal("a"), spec("t"))
+    assert not gate.allows(ROOT, spec("t"))
+
+
+def test_a_grant_for_kinds_reaches_only_those() -> None:
+    gate = Gate([Grants([Grant(tools=("*",), kinds=(CallerKind.PRINCIPAL,))])])
+    assert gate.allows(Caller.principal("a"), spec("t"))
+    assert not gate.allows(ROOT, spec("t"))
+    assert not gate.allows(Caller.subagent("a"), spec("t"))
+
+
+def test_explicit_grants_take_the_place_of_the_default() -> None:
+    assert not Gate([Grants([])]).allows(ROOT, spec("a"))
+
+
+def test_a_sub_agent_with_an_allow_list_is_held_to_it_alone() -> None:
+    gate = Gate([Grants([Grant(tools=("granted",))])])
+    helper = Caller.subagent("helper", allow=["listed"])
+    assert gate.allows(helper, spec("listed"))
+    assert not gate.allows(helper, spec("granted"))
+    assert not gate.allows(Caller.subagent("helper", allow=[]), spec("granted"))
+
+
+def test_an_allow_list_holds_whatever_the_policies_say() -> None:
+    gate = Gate([Rule(lambda: True)])
+    assert gate.allows(Caller.subagent("helper", allow=["a"]), spec("a"))
+    assert not gate.allows(Caller.subagent("helper", allow=["a"]), spec("b"))
+    assert not gate.allows(Caller(kind=CallerKind.ROOT, allow=("a",)), spec("b"))
+
+
+def test_an_allow_list_never_takes_the_place_of_a_principals_grant() -> None:
+    eve = Caller(kind=CallerKind.PRINCIPAL, name="eve", allow=("*",))
+    assert not Gate([Grants()]).allows(eve, spec("a"))
+    assert Gate([Grants([Grant(tools=("a",))])]).allows(eve, spec("a"))
+
+
+def test_a_pattern_given_as_text_is_not_taken_for_its_characters() -> None:
+    with pytest.raises(ValidationError):
+        Caller.subagent("helper", allow="git*")  # else "*" would be one of them
+    with pytest.raises(ValidationError):
+        Caller.principal("eve", roles="admin")
+
+
+def test_patterns_come_from_any_iterable() -> None:
+    assert Caller.subagent("x", allow=iter(["a"])).allow == ("a",)
+    assert Caller.principal("x", roles={"a"}).roles == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "fits"),
+    [
+        ("a", "a", True),
+        ("a", "ab", False),
+        ("a*", "a", True),
+        ("a*", "ab", True),
+        ("a*", "ba", False),
+        ("*", "", True),
+        ("*", "anything", True),
+        ("a*b", "axb", False),
+        ("a*b", "a*b", True),
+        ("", "a", False),
+        ("A", "a", False),
+        ("[a]", "a", False),
+    ],
+)
+def test_a_pattern_is_exact_a_prefix_or_everything(pattern: str, name: str, fits: bool) -> None:
+    assert matches([pattern], name) is fits
+    assert matches(["other", pattern], name) is fits
+
+
+def test_no_pattern_fits_nothing() -> None:
+    assert not matches([], "a")
+
+
+@given(st.lists(st.text("ab*", max_size=3)), st.lists(st.text("ab", max_size=3)))
+def test_narrowing_only_ever_removes_reach(patterns: list[str], names: list[str]) -> None:
+    gate = Gate([Grants()])
+    specs = [spec(name or "x") for name in names]
+    narrow = gate.visible(Caller.subagent("helper", allow=patterns), specs)
+    assert set(narrow_names := [s.name for s in narrow]) <= {s.name for s in specs}
+    narrower = gate.visible(Caller.subagent("helper", allow=patterns[:1]), specs)
+    assert {s.name for s in narrower} <= set(narrow_names)
+
+
+def test_a_gate_of_nothing_but_grants_never_changes_its_mind() -> None:
+    class Stricter(Grants):
+        pass
+
+    assert Gate([Grants(), Grants([])]).constant
+    assert not Gate([Grants(), Rule(lambda: True)]).constant
+    assert not Gate([Stricter()]).constant
+
+
+def test_a_caller_is_plain_json_and_a_key() -> None:
+    caller = Caller.principal("eve", roles=["a", "b"])
+    assert Caller.model_validate_json(caller.model_dump_json()) == caller
+    assert {caller: 1}[Caller.principal("eve", roles=["a", "b"])] == 1

@@ -1,0 +1,245 @@
+"""The ledger of a conversation: a value that changes by copy, merges and survives as JSON."""
+
+import json
+import random
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from deferred_tools import Caller, Session, ToolSpec
+
+ROOT = Session(caller=Caller.root())
+MANY = 1_000
+NAMES = st.sampled_from("abcd")
+
+
+def spec(name: str, description: str = "") -> ToolSpec:
+    return ToolSpec(source="s", tool=name, name=name, description=description)
+
+
+def names(session: Session, limit: int = MANY) -> list[str]:
+    return [entry.name for entry in session.enabled(limit)]
+
+
+def enabled(*tools: str, session: Session = ROOT) -> Session:
+    return session.enable([spec(tool) for tool in tools])
+
+
+# --- one conversation
+
+
+def test_tools_are_in_the_order_in_which_they_were_first_enabled() -> None:
+    session = enabled("c", "a")
+    session = enabled("b", session=session)
+    assert names(enabled("a", "d", session=session)) == ["c", "a", "b", "d"]
+
+
+def test_tools_of_one_search_are_in_its_order() -> None:
+    tools = [f"t{at}" for at in range(20)]
+    random.Random(1).shuffle(tools)
+    assert names(enabled(*tools)) == tools
+
+
+def test_searches_side_by_side_are_in_the_order_in_which_they_were_asked() -> None:
+    branches = [ROOT.enable([spec(name)], position=at) for at, name in enumerate("cab")]
+    for order in (branches, branches[::-1]):
+        merged = order[0].merge(order[1]).merge(order[2])
+        assert names(merged) == ["c", "a", "b"]
+
+
+def test_nothing_to_change_gives_the_same_session() -> None:
+    session = enabled("a")
+    assert session.enable([]) is session
+    assert session.touch(["b"]) is session
+    assert session.disable(["b"]) is session
+    assert session.for_caller(Caller.root()) is session
+
+
+def test_a_session_is_not_changed_by_what_is_made_of_it() -> None:
+    session = enabled("a")
+    before = session.model_dump_json()
+    session.enable([spec("b")])
+    session.disable(["a"])
+    session.searched("turn", "query", ["a"])
+    assert session.model_dump_json() == before
+    with pytest.raises(ValidationError):
+        session.ledger = ()  # type: ignore[misc]  # that it is refused is what is tested
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_past_the_limit_the_least_recently_used_is_out(count: int) -> None:
+    session = ROOT
+    for name in "abcd"[:count]:
+        session = enabled(name, session=session)
+    assert names(session, 3) == list("abcd"[max(0, count - 3) : count])
+
+
+def test_what_was_called_stays_and_keeps_its_place() -> None:
+    session = enabled("a", session=ROOT)
+    for name in "bc":
+        session = enabled(name, session=session)
+    session = enabled("d", session=session.touch(["a"]))
+    assert names(session, 3) == ["a", "c", "d"]
+
+
+def test_the_best_of_a_search_is_the_last_of_it_to_leave() -> None:
+    session = enabled("best", "good", "fair")
+    assert names(session, 2) == ["best", "good"]
+    assert names(enabled("next", session=session), 2) == ["best", "next"]
+
+
+def test_a_call_does_not_bring_back_what_is_out() -> None:
+    session = enabled("b", session=enabled("a"))
+    assert names(session.touch(["a"], limit=1), 1) == ["b"]
+
+
+def test_what_was_disabled_is_out_until_it_is_enabled_again() -> None:
+    session = enabled("a", "b").disable(["a"])
+    assert names(session) == ["b"]
+    assert names(session.touch(["a"])) == ["b"]
+    assert names(enabled("a", session=session)) == ["a", "b"]
+
+
+def test_of_a_tool_that_has_changed_only_what_was_enabled_last_counts() -> None:
+    old, new = spec("a", "old"), spec("a", "new")
+    session = ROOT.enable([old]).enable([new])
+    assert [e.digest for e in session.enabled(MANY)] == [new.digest]
+    # Using it must not bring the other one back, whichever digest is the greater text.
+    assert [e.digest for e in session.touch(["a"]).enabled(MANY)] == [new.digest]
+    back = session.touch(["a"]).enable([old])
+    assert [e.digest for e in back.touch(["a"]).enabled(MANY)] == [old.digest]
+
+
+def test_disabling_a_tool_that_has_changed_leaves_no_former_one() -> None:
+    session = ROOT.enable([spec("a", "old")]).enable([spec("a", "new")]).disable(["a"])
+    assert names(session) == []
+
+
+def test_a_session_notes_why_a_tool_is_there() -> None:
+    session = ROOT.enable([spec("a")], query="do it").enable([spec("a")], query="again")
+    assert [entry.query for entry in session.enabled(MANY)] == ["do it"]
+
+
+def test_searches_are_counted_by_turn() -> None:
+    session = ROOT.searched("one", "q", ["a"]).searched("two", "q", []).searched("one", "r", [])
+    assert [record.query for record in session.searches_in("one")] == ["q", "r"]
+    assert session.searches_in("three") == ()
+
+
+def test_a_session_stays_small() -> None:
+    session = ROOT
+    for at in range(600):
+        session = session.enable([spec(f"t{at}")])
+        if at < 300:
+            session = session.searched("turn", f"q{at}", [])
+    assert names(session)[0] == "t88"
+    assert len(session.ledger) == 512
+    assert len(session.searches) == 256
+    assert session.searches[-1].query == "q299"
+
+
+def test_by_default_a_session_belongs_to_nobody() -> None:
+    assert Session().caller == Caller.anonymous()
+    assert Session().for_caller(Caller.root()).caller == Caller.root()
+
+
+# --- several, side by side
+
+Step = Callable[[Session], Session]
+STEPS = st.one_of(
+    st.builds(
+        lambda tools, text, at: lambda s: s.enable(
+            [spec(tool, text) for tool in tools], query=text, position=at
+        ),
+        st.lists(NAMES, unique=True, max_size=3),
+        st.sampled_from(["", "x"]),
+        st.integers(0, 2),
+    ),
+    st.builds(lambda tools: lambda s: s.disable(tools), st.lists(NAMES, max_size=2)),
+    st.builds(lambda tools: lambda s: s.touch(tools), st.lists(NAMES, max_size=2)),
+    st.builds(
+        lambda turn, query, found: lambda s: s.searched(turn, query, found),
+        st.sampled_from("12"),
+        st.sampled_from(["", "q"]),
+        st.lists(NAMES, max_size=2),
+    ),
+)
+
+
+def after(steps: list[Step], session: Session = ROOT) -> Session:
+    for step in steps:
+        session = step(session)
+    return session
+
+
+HISTORY = st.lists(STEPS, max_size=5)
+
+
+@given(HISTORY, HISTORY, HISTORY, HISTORY)
+def test_merge_is_associative_commutative_and_idempotent(
+    common: list[Step], one: list[Step], two: list[Step], three: list[Step]
+) -> None:
+    base = after(common)
+    a, b, c = (after(steps, base) for steps in (one, two, three))
+    assert a.merge(b) == b.merge(a)
+    assert a.merge(b).merge(c) == a.merge(b.merge(c))
+    assert a.merge(a) == a
+    assert a.merge(b).merge(b) == a.merge(b)
+    assert a.merge(base) == a
+
+
+@given(HISTORY, HISTORY)
+def test_a_session_survives_as_json(steps: list[Step], more: list[Step]) -> None:
+    session = after(steps)
+    again = Session.model_validate_json(session.model_dump_json())
+    assert again == session
+    brief = session.model_dump(mode="json", exclude={"caller"}, exclude_defaults=True)
+    kept = Session.model_validate(json.loads(json.dumps(brief))).for_caller(Caller.root())
+    assert after(more, kept) == after(more, session)
+
+
+@given(HISTORY, st.integers(1, 4))
+def test_never_more_than_the_limit_and_never_twice(steps: list[Step], limit: int) -> None:
+    found = names(after(steps), limit)
+    assert len(found) == len(set(found)) <= limit
+    assert set(found) <= set(names(after(steps)))
+
+
+@given(HISTORY, st.lists(NAMES, unique=True, min_size=1, max_size=4))
+def test_enabling_what_is_enabled_moves_nothing(steps: list[Step], tools: list[str]) -> None:
+    session = enabled(*tools, session=after(steps))
+    assert names(enabled(*tools, session=session)) == names(session)
+
+
+@given(HISTORY)
+def test_time_only_goes_on(steps: list[Step]) -> None:
+    session, clock = ROOT, ROOT.clock
+    for step in steps:
+        session = step(session)
+        assert session.clock >= clock
+        assert session.tick() > session.clock
+        clock = session.clock
+
+
+def test_parallel_searches_unite() -> None:
+    base = enabled("a")
+    left = base.enable([spec("b")], position=0).searched("t", "b", ["b"], position=0)
+    right = base.enable([spec("c")], position=1).searched("t", "c", ["c"], position=1)
+    merged = right.merge(left)
+    assert names(merged) == ["a", "b", "c"]
+    assert [record.query for record in merged.searches] == ["b", "c"]
+
+
+def test_a_merge_does_not_bring_back_what_one_side_disabled() -> None:
+    base = enabled("a", "b")
+    assert names(base.disable(["a"]).merge(base)) == ["b"]
+
+
+def test_sessions_of_two_callers_unite_to_nobodys() -> None:
+    other = Session(caller=Caller.principal("eve"))
+    assert ROOT.merge(other).caller == Caller.anonymous()
+    assert ROOT.merge(other).merge(ROOT).caller == Caller.anonymous()
+    assert ROOT.merge(ROOT).caller == Caller.root()

@@ -1,0 +1,65 @@
+"""Real MCP servers over stdio, for agents."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deferred_tools import Toolset
+from deferred_tools.sources.mcp import McpServers
+
+RAW = Path(__file__).parents[2] / "core/sources/mcp/servers/raw.py"
+
+Servers = dict[str, dict[str, Any]]
+MakeServers = Callable[..., Toolset]
+
+
+def raw(*, tools: dict[str, Any], python: str = sys.executable, **script: Any) -> dict[str, Any]:
+    """A small server whose tools answer with the deed, the result or the text that is given."""
+    deeds = {
+        name: {"result": {"content": [{"type": "text", "text": deed[5:]}]}}
+        if isinstance(deed, str) and deed.startswith("text:")
+        else deed
+        for name, deed in tools.items()
+    }
+    listed = [
+        {"name": name, "description": f"The tool {name}.", "inputSchema": {"type": "object"}}
+        for name in tools
+    ]
+    return {
+        "command": python,
+        "args": [str(RAW), json.dumps({"tools": listed, "calls": deeds, **script})],
+    }
+
+
+@pytest.fixture
+def servers() -> Iterator[MakeServers]:
+    """Makes toolsets of servers, and ends them."""
+    with ExitStack() as opened:
+
+        def make(*others: object, plugins: tuple[object, ...] = (), **configured: Any) -> Toolset:
+            found = McpServers.from_dict({"mcpServers": configured})
+            toolset = Toolset.from_sources(found, *others, plugins=plugins)
+            return opened.enter_context(toolset)
+
+        yield make
+
+
+@pytest.fixture(scope="package")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toolset]:
+    """Two servers as people install them, and one that cannot be started."""
+    repository = tmp_path_factory.mktemp("repository")
+    subprocess.run(["git", "init", "--quiet", "--initial-branch", "trunk"], cwd=repository, check=True)
+    python = sys.executable
+    configured: Servers = {
+        "time": {"command": python, "args": ["-m", "mcp_server_time", "--local-timezone", "UTC"]},
+        "git": {"command": python, "args": ["-m", "mcp_server_git", "--repository", str(repository)]},
+        "printer": {"command": "no-such-command"},
+    }
+    with Toolset.from_sources(McpServers.from_dict({"mcpServers": configured})) as toolset:
+        yield toolset
