@@ -37,7 +37,9 @@ def main() -> None:
     """Measure the parts asked for and print them."""
     options = _options()
     pool = corpus()
-    remarks = [f"Load of the machine at the start: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."]
+    remarks = [
+        f"Load of the machine at the start: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."
+    ]
     if not pool:
         pool = generated()
         remarks.append("No shared folder (DEFERRED_TOOLS_SHARED): tools are made up, not real.")

@@ -9,12 +9,17 @@ import subprocess
 import sys
 import tempfile
 import venv
+from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 
+from langchain_core.tools import BaseTool
+from langgraph.store.memory import InMemoryStore
 from support.clock import Timing, repeat
 from support.definitions import corpus, generated, take
-from support.langchain_tools import NoOpModel, function_tools, json_tools
+from support.langchain_tools import FUNCTIONS, JSON, NoOpModel, function_tools, json_tools
 
 NEEDS = ("langgraph-bigtool==0.0.3", "langgraph==0.3.34", "langchain-core==0.3.86")
 
@@ -23,7 +28,8 @@ def peer(count: int, repeats: int) -> tuple[dict[str, Timing], str]:
     """Constructing it with `count` tools, by kind of tool, and the versions it ran with."""
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
-        python = Path(folder) / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+        scripts = "Scripts" if sys.platform == "win32" else "bin"
+        python = str(Path(folder, scripts, "python"))
         subprocess.run([python, "-m", "pip", "install", "-q", *NEEDS], check=True)
         command = [python, "-m", "support.bigtool", str(count), str(repeats)]
         root = Path(__file__).parents[1]
@@ -33,22 +39,20 @@ def peer(count: int, repeats: int) -> tuple[dict[str, Timing], str]:
 
 
 def _main(count: int, repeats: int) -> None:
-    from langgraph.store.memory import InMemoryStore  # noqa: PLC0415  # only there
-    from langgraph_bigtool import create_agent  # noqa: PLC0415
-
+    # Only in that environment, so no type checker sees it.
+    create_agent = import_module("langgraph_bigtool").create_agent
     definitions = take(corpus() or generated(), count)
-    kinds = {"JSON Schema tools": json_tools, "@tool functions": function_tools}
+
+    def build(tools: Sequence[BaseTool]) -> object:
+        builder = create_agent(NoOpModel(), {tool.name: tool for tool in tools})
+        return builder.compile(store=InMemoryStore())
+
+    kinds = {JSON: json_tools, FUNCTIONS: function_tools}
     timings = {
-        kind: repeat(
-            lambda tools: create_agent(NoOpModel(), {tool.name: tool for tool in tools}).compile(
-                store=InMemoryStore()
-            ),
-            repeats,
-            given=lambda make=make: make(definitions),
-        )
+        kind: asdict(repeat(build, repeats, given=partial(make, definitions)))
         for kind, make in kinds.items()
     }
-    print(json.dumps({kind: asdict(timing) for kind, timing in timings.items()}))
+    print(json.dumps(timings))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 Given = TypeVar("Given")
@@ -55,5 +56,5 @@ def repeat(run: Callable[[Given], object], times: int, *, given: Callable[[], Gi
     for _ in range(times):
         made = given()
         gc.collect()
-        samples.append(timed(lambda made=made: run(made)))
+        samples.append(timed(partial(run, made)))
     return Timing.of(samples)

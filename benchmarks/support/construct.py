@@ -5,17 +5,16 @@ from collections.abc import Callable, Sequence
 from langchain.agents import create_agent
 from langchain.agents.middleware import ProviderToolSearchMiddleware
 from langchain_core.tools import BaseTool
-
-from deferred_tools import Toolset
-from langchain_deferred_tools.middleware import DeferredToolsMiddleware
 from support.bigtool import peer
 from support.clock import Timing, repeat
 from support.definitions import Definition
-from support.langchain_tools import NoOpModel, function_tools, json_tools
+from support.langchain_tools import FUNCTIONS, JSON, NoOpModel, function_tools, json_tools
 from support.ours import servers
 from support.report import Goal, Measured, Row, Table
 
-JSON, FUNCTIONS = "JSON Schema tools", "@tool functions"
+from deferred_tools import Toolset
+from langchain_deferred_tools.middleware import DeferredToolsMiddleware
+
 MODEL = NoOpModel()
 
 

@@ -1,18 +1,17 @@
 """What the first use costs: reading the tools, naming them, indexing them, listing them."""
 
-import gc
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import anyio
+from support.clock import Timing, repeat, timed
+from support.definitions import Definition, take
+from support.langchain_tools import FUNCTIONS, function_tools
+from support.ours import MemoryServer, servers, toolset
+from support.report import Measured, Row, Table
 
 from deferred_tools import Caller, Registry, Toolset
 from deferred_tools.prompt import render
-from deferred_tools.registry import SourceView
-from support.clock import Timing, repeat, timed
-from support.definitions import Definition, take
-from support.langchain_tools import function_tools
-from support.ours import MemoryServer, servers, toolset
-from support.report import Measured, Row, Table
 
 SIZES = (1_000, 5_549)
 
@@ -22,18 +21,15 @@ def measure(pool: Sequence[Definition], *, repeats: int) -> Measured:
     rows: list[Row] = []
     for size in SIZES:
         definitions = take(pool, size)
-        whole = repeat(_first_use, repeats, given=lambda d=definitions: toolset(d))
-        rows.append(_row(size, "the whole: open, and the first block", whole))
+        whole = repeat(_first_use, repeats, given=partial(toolset, definitions))
+        rows.append(_row(size, "MCP tools: open, and the first block", whole))
         rows += [
-            _row(size, f"  {name}", Timing.of([_alone(part) for _ in range(repeats)]))
+            _row(size, f"  {name}", Timing.of([timed(part) for _ in range(repeats)]))
             for name, part in _parts(definitions).items()
         ]
-    functions = repeat(
-        _first_use,
-        repeats,
-        given=lambda: Toolset.from_sources(function_tools(take(pool, SIZES[0]))),
-    )
-    rows.append(_row(SIZES[0], "the whole, for @tool functions", functions))
+    few = take(pool, SIZES[0])
+    functions = repeat(_first_use, repeats, given=lambda: Toolset.from_sources(function_tools(few)))
+    rows.append(_row(SIZES[0], f"{FUNCTIONS}: open, and the first block", functions))
     note = "Once per process. Servers answer from memory: connecting to real ones comes on top."
     return Measured([Table("The first use", rows, note)])
 
@@ -44,20 +40,19 @@ def _first_use(tools: Toolset) -> object:
 
 
 def _parts(definitions: Sequence[Definition]) -> dict[str, Callable[[], object]]:
-    opened = toolset(definitions).open()
-    world = opened.world
-    views = tuple(world.registry.sources.values())
     sources = servers(definitions)
-    limits = opened.limits
+    opened = toolset(definitions).open()
+    world, limits = opened.world, opened.limits
+    specs = world.registry.specs
 
     def block() -> object:
-        shown = [spec.summary(limits) for spec in world.registry.specs]
+        shown = [spec.summary(limits) for spec in specs]
         return render(shown, budget=limits.prompt_tokens)
 
     return {
         "reading lists, checking schemas": lambda: anyio.run(_read, sources),
-        "names and registry": lambda: _named(views),
-        "search index": lambda: world.retriever.index(world.registry.specs),
+        "names and registry": lambda: Registry.build(tuple(world.registry.sources.values())),
+        "search index": lambda: world.retriever.index(specs),
         "level-1 block": block,
     }
 
@@ -66,19 +61,10 @@ async def _read(sources: Sequence[MemoryServer]) -> object:
     return [await source.state() for source in sources]
 
 
-def _named(views: Sequence[SourceView]) -> Registry:
-    return Registry.build(views)
-
-
-def _alone(part: Callable[[], object]) -> object:
-    gc.collect()
-    return timed(part)
-
-
 def _row(size: int, what: str, timing: Timing) -> Row:
     return {
-        "tools": size,
         "what": what,
+        "tools": size,
         "median ms": timing.median,
         "least ms": timing.least,
         "cpu ms": timing.cpu,

@@ -15,10 +15,11 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field
-
 from support.definitions import Definition
 
 ANSWER = "ok"
+JSON, FUNCTIONS = "JSON Schema tools", "@tool functions"
+"""The two kinds of tools that LangChain's users have."""
 
 
 class NoOpModel(BaseChatModel):
@@ -92,6 +93,6 @@ def _nothing(**_: Any) -> str:
 
 def _function() -> Callable[..., str]:
     def run(query: str, limit: int = 10, labels: list[str] | None = None) -> str:
-        return ANSWER
+        return f"{query} {limit} {labels}"
 
     return run

@@ -10,13 +10,13 @@ import sys
 from pathlib import Path
 
 from langchain.agents import create_agent
-
-from deferred_tools import Caller
-from langchain_deferred_tools.middleware import DeferredToolsMiddleware
 from support.definitions import SIZE, Definition, corpus, generated
 from support.langchain_tools import NoOpModel, json_tools
 from support.ours import toolset
 from support.report import Measured, Table
+
+from deferred_tools import Caller
+from langchain_deferred_tools.middleware import DeferredToolsMiddleware
 
 KINDS = ("ours, opened", "create_agent(tools=all)")
 
@@ -26,7 +26,9 @@ def measure() -> Measured:
     command = [sys.executable, "-m", "support.memory"]
     root = Path(__file__).parents[1]
     rows = [
-        json.loads(subprocess.run([*command, kind], cwd=root, capture_output=True, check=True).stdout)
+        json.loads(
+            subprocess.run([*command, kind], cwd=root, capture_output=True, check=True).stdout
+        )
         for kind in KINDS
     ]
     title = f"Memory with {SIZE:,} tools"

@@ -1,7 +1,10 @@
 """The same definitions as a Toolset: servers that answer at once, from memory."""
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
+
+from support.definitions import Definition
+from support.langchain_tools import ANSWER
 
 from deferred_tools import (
     Caller,
@@ -16,12 +19,12 @@ from deferred_tools import (
     ToolSpec,
 )
 from deferred_tools.sources.base import Report
-from deferred_tools.sources.mcp.connection import Link
 from deferred_tools.sources.mcp.listing import list_tools
 from deferred_tools.sources.mcp.server import Command, McpServer
 from deferred_tools.spec import namespace
-from support.definitions import Definition
-from support.langchain_tools import ANSWER
+
+if TYPE_CHECKING:
+    from deferred_tools.sources.mcp.connection import Link
 
 
 class NoOpTool:

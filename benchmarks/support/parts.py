@@ -3,17 +3,16 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from langchain_core.messages import AIMessage, SystemMessage, ToolCall
+from langchain_core.messages import AIMessage, SystemMessage, ToolCall, ToolMessage
 from langgraph.prebuilt import ToolRuntime
 from langgraph.prebuilt.tool_node import ToolCallRequest
-
-from deferred_tools import Caller, Session, Toolset
-from langchain_deferred_tools.delivery import tools_to_bind, with_block
-from langchain_deferred_tools.gate import Gate
-from langchain_deferred_tools.search_tool import SearchTool
-from langchain_deferred_tools.state import STATE_KEY, dump_session, load_session
 from support.clock import Timing, timed
 from support.report import Row
+
+from deferred_tools import Caller, Session, Toolset
+from langchain_deferred_tools import Conversation
+from langchain_deferred_tools.middleware import DeferredToolsMiddleware
+from langchain_deferred_tools.state import STATE_KEY, dump_session, load_session
 
 QUERY = "create an issue in a repository and tell the team about it"
 
@@ -24,17 +23,21 @@ def parts(tools: Toolset, names: Sequence[str], times: int) -> list[Row]:
     empty = Session(caller=root)
     session = tools.search(empty, {"names": list(names)}).session if names else empty
     state = dump_session(session)
+    talk = Conversation(tools, session=session)
     system = SystemMessage("You are a helpful assistant.")
     pieces: dict[str, Callable[[], object]] = {
         "session from state": lambda: load_session(state, root),
-        "prompt block": lambda: with_block(system, tools.prompt(root)),
-        "bound tools": lambda: tools_to_bind(tools, session, [SearchTool()]),
+        "prompt block": lambda: talk.prompt([system]),
+        "bound tools": talk.bound,
         "search": lambda: tools.search(empty, {"query": QUERY}),
     }
     if names:
-        gate, request = Gate(tools, root), _request(names[0], state)
-        pieces["gate"] = lambda: gate.admit(request, sync=True)
-    return [_row(name, Timing.of([timed(run) for _ in range(times)])) for name, run in pieces.items()]
+        middleware, request = DeferredToolsMiddleware(tools), _request(names[0], state)
+        answer = ToolMessage("ok", tool_call_id="call")
+        pieces["gate"] = lambda: middleware.wrap_tool_call(request, lambda _: answer)
+    return [
+        _row(name, Timing.of([timed(run) for _ in range(times)])) for name, run in pieces.items()
+    ]
 
 
 def _request(name: str, state: dict[str, Any]) -> ToolCallRequest:
@@ -54,8 +57,8 @@ def _request(name: str, state: dict[str, Any]) -> ToolCallRequest:
 def _row(name: str, timing: Timing) -> Row:
     return {
         "part": name,
-        "median ms": timing.median,
-        "p90 ms": timing.p90,
-        "least ms": timing.least,
-        "cpu ms": timing.cpu,
+        "median µs": timing.median * 1e3,
+        "p90 µs": timing.p90 * 1e3,
+        "least µs": timing.least * 1e3,
+        "cpu µs": timing.cpu * 1e3,
     }

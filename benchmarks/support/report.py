@@ -1,6 +1,7 @@
 """What was measured, as tables for people and JSON for programs."""
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -8,6 +9,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table as RichTable
 
+WIDTH = 120
+"""Characters to a line where the output goes to a file."""
 Row = dict[str, Any]
 """From column, unit included, to value. Rows of one table have the same columns."""
 
@@ -55,14 +58,16 @@ def as_json(found: Sequence[Measured], remarks: Sequence[str]) -> str:
     told = {
         "remarks": list(remarks),
         "tables": [asdict(table) for part in found for table in part.tables],
-        "goals": [asdict(goal) | {"verdict": goal.verdict} for part in found for goal in part.goals],
+        "goals": [
+            asdict(goal) | {"verdict": goal.verdict} for part in found for goal in part.goals
+        ],
     }
     return json.dumps(told, indent=2, ensure_ascii=False)
 
 
 def show(found: Sequence[Measured], remarks: Sequence[str]) -> None:
     """Print everything, goals last."""
-    console = Console()
+    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
     for remark in remarks:
         console.print(remark, style="yellow", markup=False)
     for table in (table for part in found for table in part.tables):

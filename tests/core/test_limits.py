@@ -18,7 +18,7 @@ def test_no_bound_may_be_zero_less_or_no_number(name: str, value: float) -> None
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "name_length"])
 def test_the_least_bound_is_one(name: str) -> None:
-    assert getattr(Limits(**{name: 1}), name) == 1  # type: ignore[arg-type]
+    assert getattr(Limits(**{name: 1}), name) == 1
 
 
 def test_names_have_room_for_a_suffix() -> None:

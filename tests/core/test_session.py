@@ -1,7 +1,6 @@
 """The ledger of a conversation: a value that changes by copy, merges and survives as JSON."""
 
 import json
-import random
 from collections.abc import Callable
 
 import pytest
@@ -38,8 +37,7 @@ def test_tools_are_in_the_order_in_which_they_were_first_enabled() -> None:
 
 
 def test_tools_of_one_search_are_in_its_order() -> None:
-    tools = [f"t{at}" for at in range(20)]
-    random.Random(1).shuffle(tools)
+    tools = [f"t{at * 7 % 20}" for at in range(20)]
     assert names(enabled(*tools)) == tools
 
 
@@ -66,7 +64,7 @@ def test_a_session_is_not_changed_by_what_is_made_of_it() -> None:
     session.searched("turn", "query", ["a"])
     assert session.model_dump_json() == before
     with pytest.raises(ValidationError):
-        session.ledger = ()  # type: ignore[misc]  # that it is refused is what is tested
+        session.ledger = ()
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])
@@ -151,8 +149,8 @@ def test_by_default_a_session_belongs_to_nobody() -> None:
 Step = Callable[[Session], Session]
 STEPS = st.one_of(
     st.builds(
-        lambda tools, text, at: lambda s: s.enable(
-            [spec(tool, text) for tool in tools], query=text, position=at
+        lambda tools, text, at: (
+            lambda s: s.enable([spec(tool, text) for tool in tools], query=text, position=at)
         ),
         st.lists(NAMES, unique=True, max_size=3),
         st.sampled_from(["", "x"]),

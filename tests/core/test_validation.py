@@ -309,7 +309,7 @@ def test_references_by_name_are_followed_if_they_are_few() -> None:
 
     assert compiled(schema(16)).problems({"p0": "x"}) == ()
     assert compiled(schema(16)).problems({"p0": 1}) != ()
-    with pytest.raises(SchemaError, match="more than 16 references other than '#/...'"):
+    with pytest.raises(SchemaError, match=r"more than 16 references other than '#/\.\.\.'"):
         compiled(schema(17))
 
 

@@ -1,13 +1,13 @@
 """Each behaviour twice, in `invoke` and in `ainvoke`; toolsets that are closed afterwards."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from typing import Any
 
 import pytest
 
 from deferred_tools import Toolset
-from tests.support.agents import Runner, Tools
+from tests.support.agents import MakeToolset, Runner, Tools
 
 
 @pytest.fixture(params=["sync", "async"])
@@ -23,7 +23,7 @@ def tools(request: pytest.FixtureRequest) -> Tools:
 
 
 @pytest.fixture
-def toolset_of() -> Iterator[Callable[..., Toolset]]:
+def toolset_of() -> Iterator[MakeToolset]:
     """Makes toolsets, and closes them."""
     with ExitStack() as opened:
 

@@ -1,17 +1,17 @@
 """Who calls decides what exists: at each model call, each search and each tool call anew."""
 
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from deferred_tools import Caller, FunctionTool, Grant, Grants, Toolset, ToolSpec
+from deferred_tools import Caller, Grant, Grants, Tier, Toolset, ToolSpec
+from deferred_tools.testing.sources import ScriptedSource, ScriptedTool, ready
 from tests.support.agents import (
-    LiveSource,
+    MakeToolset,
     Runner,
     Tools,
     agent_of,
@@ -22,8 +22,6 @@ from tests.support.agents import (
     until,
 )
 from tests.support.scripted_model import call, says
-
-MakeToolset = Callable[..., Toolset]
 
 
 class Switch:
@@ -193,28 +191,21 @@ def test_what_is_revoked_after_the_model_has_called_it_does_not_run(
 def test_a_tool_that_is_gone_or_has_changed_is_neither_bound_nor_run(
     run: Runner, toolset_of: MakeToolset, change: str
 ) -> None:
-    def read(path: str) -> str:
-        """Read a file."""
-        return path
-
-    first = FunctionTool(read, "live")
-    second = FunctionTool(read, "live")
-    second.spec = replace(first.spec, description="Read a file, anywhere.")
-    source = LiveSource(first)
+    first, second = ScriptedTool("read", "Read a file."), ScriptedTool("read", "Read any file.")
+    source = ScriptedSource("files", ready(first), tier=Tier.CODE)
     toolset = toolset_of(source)
 
     def meanwhile(messages: list[BaseMessage]) -> AIMessage:
-        source.replace(*([second] if change == "changed" else []))
-        until(lambda: "read" not in toolset.registry.tools or change == "changed")
+        source.push(ready(second) if change == "changed" else ready())
         until(lambda: first not in [entry.tool for entry in toolset.registry])
-        return says(call("read", path="/"))
+        return says(call("read"))
 
     script = [
         says(call("tool_search", names=["read"])),
         meanwhile,
         says(call("tool_search", names=["read"])),
-        says(call("read", path="/")),
-        says(call("read", path="/")),
+        says(call("read")),
+        says(call("read")),
         says(text="ok"),
     ]
     model, agent = agent_of(script, toolset)
@@ -227,6 +218,8 @@ def test_a_tool_that_is_gone_or_has_changed_is_neither_bound_nor_run(
     else:  # searched for again, it is as good as any, for good
         assert bound[3:] == [["tool_search", "read"]] * 3
         assert statuses == ["success", "error", "success", "success", "success"]
+    assert first.calls == []
+    assert len(second.calls) == (2 if change == "changed" else 0)
 
 
 def test_a_client_cannot_enable_tools_through_the_input(

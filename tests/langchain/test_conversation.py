@@ -1,4 +1,7 @@
-"""Deferred tools in a plain `bind_tools` loop."""
+"""Deferred tools in a plain `bind_tools` loop.
+
+Like what it tests, this module imports langchain-core alone (see tools/version_matrix.py).
+"""
 
 import asyncio
 import json
@@ -10,13 +13,12 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages.tool import ToolOutputMixin
 from langchain_core.tools import BaseTool, StructuredTool, tool
-from langgraph.types import Command
 
 from deferred_tools import Caller, Grant, Grants, Limits, Session, ToolResult, Toolset, hookimpl
 from deferred_tools.errors import ConfigurationError
 from langchain_deferred_tools import Conversation
-from tests.support.agents import listed
 from tests.support.scripted_model import ScriptedModel, call, says
 
 ROOT = Path(__file__).parents[2]
@@ -101,7 +103,7 @@ def test_the_level_1_block_follows_the_application_s_own_system_message(
     said = loop(colour, Conversation(toolset), model, *given)
     [turn] = model.turns
     assert turn.system.startswith("Be brief.")
-    assert listed(turn.system) == ["get_weather", "send_email"]
+    assert all(f'<tool name="{name}">' in turn.system for name in ("get_weather", "send_email"))
     assert said[:2] == given, "the application's own list is not changed"
 
 
@@ -148,10 +150,13 @@ def test_a_turn_has_its_budget_of_searches(colour: str) -> None:
 
 
 def test_a_tool_that_only_a_graph_can_run_is_a_clear_error(colour: str) -> None:
+    class Command(ToolOutputMixin):
+        """What a graph takes for an answer besides messages."""
+
     @tool
-    def hand_over() -> Command[Any]:
+    def hand_over() -> Any:
         """Hand over to another agent."""
-        return Command(goto="other")
+        return Command()
 
     with Toolset.from_sources([hand_over]) as toolset:
         script = [says(call("tool_search", names=["hand_over"])), says(call("hand_over"))]
@@ -240,7 +245,7 @@ def test_a_session_says_nothing_of_who_may_go_on_with_it() -> None:
         model = ScriptedModel(script=[ASK, DONE])
         said = loop("sync", Conversation(toolset, caller=bob, session=stored), model)
         assert model.turns[0].tools == ["tool_search"]
-        assert listed(model.turns[0].system) == []
+        assert "get_weather" not in model.turns[0].system
         assert "There is no tool named 'get_weather'" in answers(said)[0].text
 
 

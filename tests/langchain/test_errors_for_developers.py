@@ -1,6 +1,5 @@
 """What a developer got wrong is said at once, with its cure; nothing fails silently."""
 
-from collections.abc import Callable
 from typing import Any, NotRequired
 
 import pytest
@@ -8,14 +7,12 @@ from langchain.agents import AgentState, create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.tools import StructuredTool
 
-from deferred_tools import Lazy, Toolset
+from deferred_tools import Lazy
 from deferred_tools.errors import ConfigurationError, RegistryBuildError
 from langchain_deferred_tools.middleware import DeferredToolsMiddleware
 from langchain_deferred_tools.search_tool import SearchTool
-from tests.support.agents import Runner, Tools, agent_of, told
+from tests.support.agents import MakeToolset, Runner, Tools, agent_of, told
 from tests.support.scripted_model import ScriptedModel, call, says
-
-MakeToolset = Callable[..., Toolset]
 
 
 def test_a_tool_both_in_the_agent_and_in_the_toolset(
@@ -96,14 +93,14 @@ def test_a_state_that_declares_our_key_again_without_the_reducer(
         run(agent)
 
 
-class KeylessMiddleware(DeferredToolsMiddleware):
-    """Forgets our key for a state of its own."""
+class Keyless(DeferredToolsMiddleware):
+    """Has a state of its own, and forgets our key."""
 
-    state_schema = AgentState
+    state_schema: Any = AgentState
 
 
 def test_a_state_without_our_key(run: Runner, toolset_of: MakeToolset, tools: Tools) -> None:
-    ours = KeylessMiddleware(toolset_of([tools.weather]))
+    ours = Keyless(toolset_of([tools.weather]))
     agent = create_agent(ScriptedModel(script=SEARCH), middleware=[ours])
     with pytest.raises(ConfigurationError, match="its schema has no key 'deferred_tools'"):
         run(agent)
@@ -144,6 +141,15 @@ def test_a_langchain_tool_that_is_async_only_runs_in_ainvoke_and_says_so_in_invo
         assert ran == []
 
 
+def test_an_async_only_tool_of_the_agents_own_is_told_in_the_same_words(
+    toolset_of: MakeToolset, tools: Tools
+) -> None:
+    script = [says(call("fetch", url="a")), says(text="ok")]
+    _, agent = agent_of(script, toolset_of([tools.weather]), tools=[async_only([])])
+    with pytest.raises(ConfigurationError, match="'fetch' is async only"):
+        Runner("sync")(agent)
+
+
 def test_an_async_function_runs_in_both(run: Runner, toolset_of: MakeToolset) -> None:
     async def fetch(url: str) -> str:
         """Fetch a page."""
@@ -182,9 +188,10 @@ def test_a_thing_that_is_no_tool(run: Runner, toolset_of: MakeToolset) -> None:
 
 
 def test_an_async_function_cannot_tell_the_caller(toolset_of: MakeToolset, tools: Tools) -> None:
-    async def caller(context: Any, config: Any) -> None:
+    async def look_up(context: Any, config: Any) -> None:
         """Looks the caller up."""
 
+    caller: Any = look_up
     with pytest.raises(ConfigurationError, match="must not be async"):
         DeferredToolsMiddleware(toolset_of([tools.weather]), caller=caller)
 

@@ -1,7 +1,6 @@
 """Reviewers decide about calls of deferred tools; no decision ends the run or opens the gate."""
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from langchain.agents import create_agent
@@ -12,11 +11,10 @@ from langgraph.types import Command
 
 from deferred_tools import Toolset
 from langchain_deferred_tools.middleware import DeferredToolsMiddleware
-from tests.support.agents import Runner, Tools, agent_of, answers, thread, told
+from tests.support.agents import MakeToolset, Runner, Tools, agent_of, answers, thread, told
 from tests.support.scripted_model import ScriptedModel, call, says
 
-MakeToolset = Callable[..., Toolset]
-
+Mode = Literal["batched", "per_call"]
 MODES = pytest.mark.parametrize("mode", ["batched", "per_call"])
 OURS_FIRST = pytest.mark.parametrize("ours_first", [True, False], ids=["ours,hitl", "hitl,ours"])
 APPROVE: dict[str, Any] = {"type": "approve"}
@@ -29,7 +27,7 @@ def edit(name: str, **arguments: Any) -> dict[str, Any]:
 class Review:
     """A run that waits for decisions."""
 
-    def __init__(self, run: Runner, agent: Any, mode: str) -> None:
+    def __init__(self, run: Runner, agent: Any, mode: Mode) -> None:
         self.run, self.agent, self.mode = run, agent, mode
         self.output = run(agent, "go", thread())
 
@@ -56,7 +54,7 @@ def review(
     toolset: Toolset,
     script: list[Any],
     *,
-    mode: str = "batched",
+    mode: Mode = "batched",
     ours_first: bool = True,
     of: tuple[str, ...] = ("send_email",),
     own: Any = (),
@@ -84,7 +82,7 @@ def email_script(*, names: tuple[str, ...] = ("send_email",)) -> list[Any]:
 @MODES
 @OURS_FIRST
 def test_an_approved_call_runs(
-    run: Runner, toolset_of: MakeToolset, tools: Tools, mode: str, ours_first: bool
+    run: Runner, toolset_of: MakeToolset, tools: Tools, mode: Mode, ours_first: bool
 ) -> None:
     toolset = toolset_of([tools.email])
     _, waiting = review(run, toolset, email_script(), mode=mode, ours_first=ours_first)
@@ -97,7 +95,7 @@ def test_an_approved_call_runs(
 @MODES
 @OURS_FIRST
 def test_an_edited_call_runs_as_edited(
-    run: Runner, toolset_of: MakeToolset, tools: Tools, mode: str, ours_first: bool
+    run: Runner, toolset_of: MakeToolset, tools: Tools, mode: Mode, ours_first: bool
 ) -> None:
     toolset = toolset_of([tools.email])
     _, waiting = review(run, toolset, email_script(), mode=mode, ours_first=ours_first)
@@ -110,7 +108,7 @@ def test_an_edited_call_runs_as_edited(
 @MODES
 @OURS_FIRST
 def test_a_rejected_call_does_not_run(
-    run: Runner, toolset_of: MakeToolset, tools: Tools, mode: str, ours_first: bool
+    run: Runner, toolset_of: MakeToolset, tools: Tools, mode: Mode, ours_first: bool
 ) -> None:
     toolset = toolset_of([tools.email])
     _, waiting = review(run, toolset, email_script(), mode=mode, ours_first=ours_first)
@@ -124,7 +122,7 @@ def test_a_rejected_call_does_not_run(
 @MODES
 @OURS_FIRST
 def test_a_reviewer_may_answer_in_the_tools_place(
-    run: Runner, toolset_of: MakeToolset, tools: Tools, mode: str, ours_first: bool
+    run: Runner, toolset_of: MakeToolset, tools: Tools, mode: Mode, ours_first: bool
 ) -> None:
     toolset = toolset_of([tools.email])
     _, waiting = review(run, toolset, email_script(), mode=mode, ours_first=ours_first)
@@ -283,7 +281,7 @@ def test_per_call_nobody_is_asked_about_a_call_that_is_refused(
 @MODES
 @OURS_FIRST
 def test_with_is_enabled_nobody_is_asked_in_vain_in_any_mode_or_order(
-    run: Runner, toolset_of: MakeToolset, tools: Tools, mode: str, ours_first: bool
+    run: Runner, toolset_of: MakeToolset, tools: Tools, mode: Mode, ours_first: bool
 ) -> None:
     ours = DeferredToolsMiddleware(toolset_of([tools.email]))
     config = InterruptOnConfig(allowed_decisions=["approve"], when=ours.is_enabled)
@@ -297,3 +295,27 @@ def test_with_is_enabled_nobody_is_asked_in_vain_in_any_mode_or_order(
     assert waiting.asked == ["send_email"]
     assert [m.status for m in answers(waiting.output)] == ["error", "success", "error"]
     assert waiting.decide(APPROVE)[-1][2] == "sent to c"
+
+
+def test_a_search_waits_for_a_decision_too(
+    run: Runner, toolset_of: MakeToolset, tools: Tools
+) -> None:
+    script = [says(call("tool_search", names=["send_email"])), says(text="ok")]
+    toolset = toolset_of([tools.email])
+    model, waiting = review(run, toolset, script, mode="per_call", of=("tool_search",))
+    assert waiting.asked == ["tool_search"]
+    waiting.decide({"type": "reject"})
+    assert model.turns[-1].tools == ["tool_search"]
+
+
+@pytest.mark.parametrize("target", ["get_weather", "nothing_of"])
+def test_reviewers_before_ours_cannot_redirect_past_the_gate_either(
+    run: Runner, toolset_of: MakeToolset, tools: Tools, target: str
+) -> None:
+    script = email_script(names=("send_email", "get_weather"))
+    toolset = toolset_of([tools.email, tools.weather])
+    _, waiting = review(run, toolset, script, ours_first=False)
+    # LangChain's own refusal, which ends the run: in this order it only knows the agent's tools.
+    with pytest.raises(ValueError, match="which is not an available tool"):
+        waiting.decide(edit(target, city="Oslo"))
+    assert tools.ran == []

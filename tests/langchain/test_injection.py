@@ -1,7 +1,6 @@
 """LangChain tools keep everything that LangChain gives its tools, bound late as well as early."""
 
 import json
-from collections.abc import Callable
 from typing import Annotated, Any, NotRequired
 
 from langchain.agents import AgentState
@@ -12,10 +11,8 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command
 
 from deferred_tools import Toolset
-from tests.support.agents import Runner, agent_of, answers, told
+from tests.support.agents import MakeToolset, Runner, agent_of, answers, told
 from tests.support.scripted_model import call, says
-
-MakeToolset = Callable[..., Toolset]
 
 
 class FlagState(AgentState[Any]):

@@ -1,12 +1,15 @@
 """Beside LangChain's own middleware, before it and after it."""
 
-from collections.abc import Callable
+from itertools import permutations
 from typing import Any
 
 import pytest
+from langchain.agents import create_agent
 from langchain.agents.middleware import (
+    AgentMiddleware,
     ClearToolUsesEdit,
     ContextEditingMiddleware,
+    HumanInTheLoopMiddleware,
     LLMToolSelectorMiddleware,
     ModelFallbackMiddleware,
     ModelRetryMiddleware,
@@ -17,11 +20,10 @@ from langchain.agents.middleware import (
 )
 from langchain_core.messages import AIMessage, BaseMessage
 
-from deferred_tools import Toolset
-from tests.support.agents import Runner, Tools, agent_of, answers, listed, told
+from langchain_deferred_tools.middleware import DeferredToolsMiddleware
+from tests.support.agents import MakeToolset, Runner, Tools, agent_of, answers, listed, told
 from tests.support.scripted_model import ScriptedModel, call, says
 
-MakeToolset = Callable[..., Toolset]
 PLACES = pytest.mark.parametrize("place", ["before", "after"])
 
 
@@ -198,3 +200,21 @@ def test_cleared_tool_results_do_not_disable_anything(
     cleared = [m.text for m in model.turns[2].messages if m.type == "tool"]
     assert cleared == ["[cleared]", "[cleared]"]
     assert model.turns[2].tools == ["tool_search", "get_weather"]
+
+
+@pytest.mark.parametrize("order", list(permutations(range(4))), ids=str)
+def test_no_order_opens_the_gate(
+    run: Runner, toolset_of: MakeToolset, order: tuple[int, ...]
+) -> None:
+    tools = Tools()
+    others: list[AgentMiddleware[Any, Any, Any]] = [
+        HumanInTheLoopMiddleware({"always": True}),
+        ToolRetryMiddleware(max_retries=1, initial_delay=0.0, jitter=False),
+        ToolCallLimitMiddleware(run_limit=10),
+        DeferredToolsMiddleware(toolset_of([tools.weather])),
+    ]
+    search, weather, end = walk()
+    model = ScriptedModel(script=[weather, search, weather.model_copy(), end])
+    agent = create_agent(model, middleware=[others[at] for at in order])
+    assert [m.status for m in answers(run(agent))] == ["error", "success", "success"]
+    assert tools.ran == ["get_weather"]

@@ -1,16 +1,13 @@
 """What may not run does not, and the model is told what to do instead."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from langchain_core.tools import StructuredTool
 
-from deferred_tools import Caller, Limits, Toolset, ToolSpec
-from tests.support.agents import Runner, Tools, agent_of, answers, told
+from deferred_tools import Caller, Limits, ToolSpec
+from tests.support.agents import MakeToolset, Runner, Tools, agent_of, answers, told
 from tests.support.scripted_model import call, says
-
-MakeToolset = Callable[..., Toolset]
 
 
 class NoEmail:

@@ -1,20 +1,21 @@
 """`return_direct`, alone and in company: late-bound tools end a run as early-bound ones do."""
 
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import pytest
-from langchain.agents.middleware import AgentMiddleware, hook_config
+from langchain.agents.middleware import (
+    AgentMiddleware,
+    ToolCallLimitMiddleware,
+    hook_config,
+)
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from deferred_tools import Toolset
-from tests.support.agents import Runner, Tools, agent_of, answers, thread
+from tests.support.agents import MakeToolset, Runner, Tools, agent_of, answers, thread
 from tests.support.scripted_model import call, says
-
-MakeToolset = Callable[..., Toolset]
 
 
 @tool(return_direct=True)
@@ -111,6 +112,19 @@ def test_two_direct_tools_of_the_agent_end_the_run_whatever_they_answer(
 ) -> None:
     made = outcome(run, toolset_of(DEFERRED), call("direct", text=[]), call("direct", text="2"))
     assert made == ("direct 2", 2)
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_a_direct_tool_beside_a_call_that_a_limit_stopped_lets_the_model_go_on(
+    run: Runner, toolset_of: MakeToolset, place: str
+) -> None:
+    limit = ToolCallLimitMiddleware(tool_name="lookup", run_limit=1)
+    calls = call("direct", text="1"), call("lookup", word="2"), call("lookup", word="3")
+    made = outcome(run, toolset_of(DEFERRED), *calls, **{place: [limit]})
+    assert made == ("the model saw it", 3)
+    limit = ToolCallLimitMiddleware(tool_name="lookup", run_limit=0)
+    made = outcome(run, toolset_of(DEFERRED), *calls[:2], **{place: [limit]})
+    assert made == ("the model saw it", 3)
 
 
 class Stop(AgentMiddleware[Any, Any, Any]):

@@ -1,37 +1,35 @@
 """A thousand tools, and a hundred callers at once who see nothing of each other."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from langchain_core.messages import HumanMessage
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from deferred_tools import Caller, SourceState, SourceStatus, Tier, ToolResult, Toolset, ToolSpec
 from deferred_tools.sources.base import Report
+from deferred_tools.testing.sources import ScriptedTool
 from langchain_deferred_tools.middleware import DeferredToolsMiddleware
-from tests.support.agents import Runner, agent_of, listed, thread, told
-from tests.support.scripted_model import ScriptedModel, call, says
+from tests.support.agents import MakeToolset, Runner, agent_of, listed, thread, told
+from tests.support.scripted_model import ScriptedModel, Turn, call, says
 
-MakeToolset = Callable[..., Toolset]
 CALLERS = 100
 
 
-class Echo:
+def numbered(number: int) -> ScriptedTool:
     """A tool with a JSON Schema, as servers have them."""
+    schema = {"type": "object", "properties": {"text": {"type": "string"}}}
 
-    def __init__(self, number: int) -> None:
-        self.spec = ToolSpec(
-            source="many",
-            tool=f"tool_{number}",
-            description=f"Does number {number}.",
-            input_schema={"type": "object", "properties": {"text": {"type": "string"}}},
-        )
-
-    async def call(self, arguments: dict[str, Any]) -> ToolResult:
-        text = f"{self.spec.tool} {arguments['text']}"
+    async def answer(arguments: dict[str, Any]) -> ToolResult:
+        text = f"tool_{number} {arguments['text']}"
         return ToolResult(content=({"type": "text", "text": text},))
+
+    return ScriptedTool(
+        f"tool_{number}", f"Does number {number}.", input_schema=schema, answer=answer
+    )
 
 
 class Many:
@@ -45,7 +43,7 @@ class Many:
 
     async def run(self, report: Report) -> None:
         self.runs += 1
-        tools = tuple(Echo(number) for number in range(1000))
+        tools = tuple(numbered(number) for number in range(1000))
         report(SourceState(status=SourceStatus.READY, tools=tools))
 
 
@@ -82,58 +80,67 @@ def test_a_thousand_tools_cost_the_model_a_bounded_block_and_what_it_uses(
     assert len(model.turns[0].system) < 4 * toolset.limits.prompt_tokens
 
 
-class Crowd:
-    """A hundred callers of one agent; each script is the caller's own."""
+class Crowd(ScriptedModel):
+    """A model that one agent shares: whoever says n looks for `tool_n` and its neighbour."""
 
-    def __init__(self, toolset: Toolset) -> None:
-        self.toolset = toolset
-        self.saver = InMemorySaver()
-
-    def agent(self, number: int) -> tuple[ScriptedModel, Any]:
-        script = [
-            says(call("tool_search", names=[f"tool_{number}", f"tool_{number + 1}"])),
-            says(call(f"tool_{number}", text="hi"), call(f"tool_{number + 1}", text="hi")),
+    def answer_to(self, messages: list[BaseMessage]) -> AIMessage:
+        number = number_of(messages)
+        names = [f"tool_{number}", f"tool_{number + 1}"]
+        steps = [
+            says(call("tool_search", names=names)),
+            says(*(call(name, text="hi") for name in names)),
             says(text="ok"),
         ]
-        return agent_of(
-            script,
-            self.toolset,
-            caller=by_context,
-            context_schema=int,
-            checkpointer=self.saver,
-        )
+        return steps[sum(isinstance(message, AIMessage) for message in messages)]
 
-    def check(self, number: int, model: ScriptedModel, output: Any) -> None:
-        own = f"tool_{number}"
-        assert [listed(turn.system) for turn in model.turns] == [[own]] * 3
-        assert [turn.tools for turn in model.turns[1:]] == [["tool_search", own]] * 2
-        assert [(status, text) for _, status, text in told(output)][1] == ("success", f"{own} hi")
-        assert told(output)[2][1] == "error"
+    def turns_of(self, number: int) -> list[Turn]:
+        return [turn for turn in self.turns if number_of(turn.messages) == number]
+
+
+def number_of(messages: list[BaseMessage]) -> int:
+    return int(next(m.text for m in messages if isinstance(m, HumanMessage)))
+
+
+def crowd(toolset: Toolset) -> tuple[Crowd, Any]:
+    """A model and the agent that all callers share."""
+    model = Crowd()
+    model.script = [model.answer_to] * 3 * CALLERS
+    ours = DeferredToolsMiddleware(toolset, caller=by_context)
+    agent = create_agent(model, middleware=[ours], context_schema=int, checkpointer=InMemorySaver())
+    return model, agent
+
+
+def check(number: int, turns: list[Turn], output: Any) -> None:
+    """That caller `number` has seen and reached its own tool only."""
+    own = f"tool_{number}"
+    assert [listed(turn.system) for turn in turns] == [[own]] * 3
+    assert [turn.tools for turn in turns] == [["tool_search"], *[["tool_search", own]] * 2]
+    assert [(status, text) for _, status, text in told(output)][1] == ("success", f"{own} hi")
+    assert told(output)[2][1] == "error"
 
 
 def test_callers_in_threads_are_apart(toolset_of: MakeToolset) -> None:
-    crowd = Crowd(toolset_of(Many(), policies=[OwnToolOnly()]))
+    model, agent = crowd(toolset_of(Many(), policies=[OwnToolOnly()]))
 
-    def one(number: int) -> None:
-        model, agent = crowd.agent(number)
-        given = {"messages": [HumanMessage("go")]}
-        output = agent.invoke(given, thread(str(number)), context=number)
-        crowd.check(number, model, output)
+    def one(number: int) -> Any:
+        given = {"messages": [HumanMessage(str(number))]}
+        return agent.invoke(given, thread(str(number)), context=number)
 
     with ThreadPoolExecutor(CALLERS) as pool:
-        list(pool.map(one, range(1, CALLERS + 1)))
+        outputs = list(pool.map(one, range(1, CALLERS + 1)))
+    for number, output in enumerate(outputs, 1):
+        check(number, model.turns_of(number), output)
 
 
 def test_callers_in_tasks_are_apart(toolset_of: MakeToolset) -> None:
-    crowd = Crowd(toolset_of(Many(), policies=[OwnToolOnly()]))
+    model, agent = crowd(toolset_of(Many(), policies=[OwnToolOnly()]))
 
-    async def one(number: int) -> None:
-        model, agent = crowd.agent(number)
-        given = {"messages": [HumanMessage("go")]}
-        output = await agent.ainvoke(given, thread(str(number)), context=number)
-        crowd.check(number, model, output)
+    async def one(number: int) -> Any:
+        given = {"messages": [HumanMessage(str(number))]}
+        return await agent.ainvoke(given, thread(str(number)), context=number)
 
-    async def everyone() -> None:
-        await asyncio.gather(*(one(number) for number in range(1, CALLERS + 1)))
+    async def everyone() -> list[Any]:
+        return await asyncio.gather(*(one(number) for number in range(1, CALLERS + 1)))
 
-    asyncio.run(everyone())
+    for number, output in enumerate(asyncio.run(everyone()), 1):
+        check(number, model.turns_of(number), output)

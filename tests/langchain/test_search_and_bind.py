@@ -1,17 +1,14 @@
 """Search, then bind, then call: the walk of a tool through an agent."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from langchain_core.messages import SystemMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from deferred_tools import Limits, Toolset
-from tests.support.agents import Runner, Tools, agent_of, answers, listed, thread, told
+from deferred_tools import Limits
+from tests.support.agents import MakeToolset, Runner, Tools, agent_of, answers, listed, thread, told
 from tests.support.scripted_model import call, says
-
-MakeToolset = Callable[..., Toolset]
 
 
 def test_the_first_model_call_binds_the_base_tools_and_the_search_only(

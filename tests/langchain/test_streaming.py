@@ -1,17 +1,15 @@
 """Every way to stream an agent, with tools bound late."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from langchain_core.messages import HumanMessage
 
 from deferred_tools import Toolset
-from tests.support.agents import Runner, Tools, agent_of
+from tests.support.agents import MakeToolset, Runner, Tools, agent_of
 from tests.support.scripted_model import call, says
 
-MakeToolset = Callable[..., Toolset]
 GIVEN = {"messages": [HumanMessage("go")]}
 
 

@@ -1,6 +1,5 @@
 """Structured output, by tool and by provider, beside tools that come and go."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,11 +7,8 @@ from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
 from langchain_core.messages import AIMessage
 from pydantic import BaseModel
 
-from deferred_tools import Toolset
-from tests.support.agents import Runner, Tools, agent_of, answers
+from tests.support.agents import MakeToolset, Runner, Tools, agent_of, answers
 from tests.support.scripted_model import call, says
-
-MakeToolset = Callable[..., Toolset]
 
 
 class Answer(BaseModel):

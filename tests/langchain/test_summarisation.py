@@ -1,16 +1,13 @@
 """What is enabled is state, not memory: it outlives the messages that tell of it."""
 
-from collections.abc import Callable
-
 import pytest
 from langchain.agents.middleware import SummarizationMiddleware
+from langchain_core.messages import AIMessage, BaseMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from deferred_tools import Limits, Toolset
-from tests.support.agents import Runner, Tools, agent_of, answers, thread, told
+from deferred_tools import Limits
+from tests.support.agents import MakeToolset, Runner, Tools, agent_of, answers, thread, told
 from tests.support.scripted_model import ScriptedModel, call, says
-
-MakeToolset = Callable[..., Toolset]
 
 
 def summarising() -> SummarizationMiddleware:
@@ -50,7 +47,7 @@ def test_summaries_in_the_middle_of_a_turn_do_not_renew_its_budget_of_searches(
     toolset = toolset_of([tools.weather], limits=Limits(searches_per_turn=3))
     refused: list[str] = []
 
-    def last(messages: list[object]) -> object:
+    def last(messages: list[BaseMessage]) -> AIMessage:
         refused.extend(m.text for m in messages if getattr(m, "status", "") == "error")
         return says(text="ok")
 

@@ -1,4 +1,4 @@
-"""What tests of agents share: a way to run them, a way to read them, tools, a live source."""
+"""What tests of agents share: a way to run them, a way to read them, tools."""
 
 import asyncio
 import re
@@ -8,19 +8,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import anyio
-import anyio.from_thread
-import anyio.lowlevel
 from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 
-from deferred_tools import SourceState, SourceStatus, Tier, Tool, Toolset
-from deferred_tools.sources.base import Report
+from deferred_tools import Toolset
 from langchain_deferred_tools.middleware import DeferredToolsMiddleware
 from tests.support.scripted_model import ScriptedModel
 
 Colour = Literal["sync", "async"]
+MakeToolset = Callable[..., Toolset]
 
 
 @dataclass(frozen=True)
@@ -128,25 +125,6 @@ class Tools:
         return StructuredTool.from_function(
             run, name=name, description=f"Always {name}.", **options
         )
-
-
-class LiveSource:
-    """A source whose tools can be replaced while it runs."""
-
-    name = "live"
-    tier = Tier.CODE
-
-    def __init__(self, *tools: Tool) -> None:
-        self._tools = tools
-
-    async def run(self, report: Report) -> None:
-        self._report, self._loop = report, anyio.lowlevel.current_token()
-        report(SourceState(status=SourceStatus.READY, tools=self._tools))
-        await anyio.sleep_forever()
-
-    def replace(self, *tools: Tool) -> None:
-        state = SourceState(status=SourceStatus.READY, tools=tools)
-        anyio.from_thread.run_sync(self._report, state, token=self._loop)
 
 
 def until(condition: Callable[[], bool], seconds: float = 5.0) -> None:

@@ -26,6 +26,11 @@ class Run:
     errors: str
     home: Path
 
+    @property
+    def words(self) -> str:
+        """The output without its line breaks."""
+        return " ".join(self.output.split())
+
 
 def environment_at(home: Path) -> dict[str, str]:
     """This environment without keys, with a home that is empty and can hold no cache."""
@@ -65,18 +70,18 @@ def test_the_demo_searches_binds_calls_and_answers(servers: Run) -> None:
         "The repository has 3 commits, latest first: Add Lima; Add Tokyo; Start a list of cities.",
         "There are 52 days between the two dates.",
     ]
-    assert all(sentence in servers.output for sentence in told)
+    assert all(sentence in servers.words for sentence in told)
     at = [servers.output.index(f"model   {name}(") for name in ("tool_search", "git__git_log")]
     assert at == sorted(at)
 
 
 def test_the_demo_says_that_a_script_plays_the_model(servers: Run) -> None:
     assert "No API key found" in servers.output
-    assert "a scripted" in servers.output
+    assert "a scripted model plays the model's part" in servers.words
 
 
 def test_servers_that_cannot_be_installed_cost_only_themselves(servers: Run) -> None:
-    assert "Left out: mcp-server-calculator and mcp-server-sqlite" in servers.output
+    assert "Left out: mcp-server-calculator and mcp-server-sqlite" in servers.words
     assert "3 sources, 21 tools" in servers.output
 
 
@@ -106,8 +111,8 @@ def test_with_the_corpus_the_tool_is_found_and_its_call_refused(tmp_path: Path) 
     done = run(tmp_path, "--tools", "corpus", DEFERRED_TOOLS_SHARED=str(shared_folder()))
     assert (done.code, done.errors) == (0, "")
     assert "5,549 tools" in done.output
-    assert 'model   github__create_issue(owner="octo"' in done.output
-    assert "Refused: github__create_issue is only a definition" in done.output
+    assert 'model github__create_issue(owner="octo"' in done.words
+    assert "Refused: github__create_issue is only a definition in this demo." in done.words
     assert "99.9%" in done.output
 
 

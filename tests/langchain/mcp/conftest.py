@@ -54,11 +54,16 @@ def servers() -> Iterator[MakeServers]:
 def published(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toolset]:
     """Two servers as people install them, and one that cannot be started."""
     repository = tmp_path_factory.mktemp("repository")
-    subprocess.run(["git", "init", "--quiet", "--initial-branch", "trunk"], cwd=repository, check=True)
+    subprocess.run(
+        ["git", "init", "--quiet", "--initial-branch", "trunk"], cwd=repository, check=True
+    )
     python = sys.executable
     configured: Servers = {
         "time": {"command": python, "args": ["-m", "mcp_server_time", "--local-timezone", "UTC"]},
-        "git": {"command": python, "args": ["-m", "mcp_server_git", "--repository", str(repository)]},
+        "git": {
+            "command": python,
+            "args": ["-m", "mcp_server_git", "--repository", str(repository)],
+        },
         "printer": {"command": "no-such-command"},
     }
     with Toolset.from_sources(McpServers.from_dict({"mcpServers": configured})) as toolset:

@@ -60,16 +60,16 @@ class SourceLoop:
             # Only here when the last reference to a toolset went in the loop itself.
             self._stop.set()
             return
-        portal = self.portal
-        if portal is not None:
+        if not self._thread.is_alive():  # it has ended, or lives in the process that forked us
+            return
+        if self.portal is not None:
             try:
-                portal.start_task_soon(self._cancel)
-            except RuntimeError:  # it has ended by itself
-                logger.debug("the background loop had ended")
+                self.portal.start_task_soon(self._cancel)
+            except RuntimeError:
+                logger.debug("the background loop ended just now")
+        self._thread.join(seconds)
         if self._thread.is_alive():
-            self._thread.join(seconds)
-            if self._thread.is_alive():
-                logger.warning("the background loop did not end within %g s", seconds)
+            logger.warning("the background loop did not end within %g s", seconds)
 
     def _main(self) -> None:
         try:

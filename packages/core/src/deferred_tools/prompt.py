@@ -17,7 +17,7 @@ _MORE = (
     "Not every tool is listed above: a `server` line stands for all tools of that server. "
     "Call `tool_search` with what you need to do to find and enable tools in this conversation."
 )
-_WHOLE = 512
+_WHOLE = 4_000
 _SHORT = 60
 
 CountTokens = Callable[[str], int]
@@ -43,11 +43,14 @@ def render(
     """
     if not tools:
         return ""
-    for cut in (_WHOLE, _SHORT, 0):
+    names = _block([_line(tool, 0) for tool in tools], _NEXT)
+    if count_tokens(names) > budget:  # asked first: it is where large catalogues end
+        return _collapsed(tools, budget, count_tokens)
+    for cut in (_WHOLE, _SHORT):
         block = _block([_line(tool, cut) for tool in tools], _NEXT)
         if count_tokens(block) <= budget:
             return block
-    return _collapsed(tools, budget, count_tokens)
+    return names
 
 
 def _collapsed(tools: Sequence[ToolSummary], budget: int, count_tokens: CountTokens) -> str:

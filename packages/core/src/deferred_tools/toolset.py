@@ -119,7 +119,7 @@ class Toolset:
     async def aopen(self) -> Self:
         """`open`, without blocking the event loop."""
         if self._world is None or self._pid != os.getpid():
-            await anyio.to_thread.run_sync(self.open)
+            await anyio.to_thread.run_sync(self.open, abandon_on_cancel=True)
         return self
 
     def close(self) -> None:

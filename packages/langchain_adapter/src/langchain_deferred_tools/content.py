@@ -34,11 +34,9 @@ def artifact(result: ToolResult) -> dict[str, Any] | None:
 
 
 def from_langchain(message: ToolMessage) -> ToolResult:
-    """A tool message as a result."""
-    parts = [message.content] if isinstance(message.content, str) else message.content
-    blocks = tuple(
-        {"type": "text", "text": part} if isinstance(part, str) else part for part in parts
-    )
+    """A tool message as a result; what only the program reads (`artifact`) is left out."""
+    # LangChain's standard blocks, whichever provider's form the tool has answered in.
+    blocks = tuple(_wire(block) for block in message.content_blocks)
     return ToolResult(content=blocks, is_error=message.status == "error")
 
 
@@ -62,3 +60,19 @@ def _resource(resource: Mapping[str, Any]) -> dict[str, Any]:
         return {"type": "text", "text": str(resource["text"])}
     mime = resource.get("mimeType") or "application/octet-stream"
     return {"type": "file", "base64": resource.get("blob"), "mime_type": mime}
+
+
+def _wire(block: Mapping[str, Any]) -> dict[str, Any]:
+    """One LangChain block as an MCP block; a kind that MCP does not have becomes its JSON."""
+    kind, data, mime = block["type"], block.get("base64"), block.get("mime_type")
+    if "text" in block:
+        return {"type": "text", "text": block["text"]}
+    if kind in ("image", "audio") and data:
+        return {"type": kind, "data": data, "mimeType": mime}
+    if "url" in block:
+        return {"type": "resource_link", "uri": block["url"], "name": kind}
+    if data:
+        held = {"uri": f"attachment:{kind}", "blob": data, "mimeType": mime}
+        return {"type": "resource", "resource": held}
+    told = block.get("value", block)
+    return {"type": "text", "text": json.dumps(told, ensure_ascii=False, default=str)}

@@ -12,20 +12,18 @@ from langchain_core.messages import (
     ToolCall,
     ToolMessage,
 )
-from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.tools import BaseTool
 
-from deferred_tools.call import check_arguments
 from deferred_tools.errors import ConfigurationError, ModelError
 from deferred_tools.policy import Caller
 from deferred_tools.registry import RegisteredTool
 from deferred_tools.search import NAME
 from deferred_tools.session import Session
 from deferred_tools.toolset import Toolset
+from langchain_deferred_tools.admit import admit, check_sync, tell_called
 from langchain_deferred_tools.bind import bind
-from langchain_deferred_tools.content import from_langchain
 from langchain_deferred_tools.delivery import Bindable, tools_to_bind, with_block
 from langchain_deferred_tools.search_tool import SearchTool, refusal, search_message
-from langchain_deferred_tools.source import LangChainTool
 
 
 class Conversation:
@@ -76,9 +74,7 @@ class Conversation:
             ConfigurationError: A tool can only run in `arun`, or only in a graph.
         """
         return [
-            item
-            if isinstance(item, ToolMessage)
-            else self._ran(item, _not_async_only(item.tool).invoke(item.call))
+            item if isinstance(item, ToolMessage) else self._ran(item, item.invoke())
             for item in self._decided(message)
         ]
 
@@ -89,9 +85,7 @@ class Conversation:
             ConfigurationError: A tool can only run in a graph.
         """
         return [
-            item
-            if isinstance(item, ToolMessage)
-            else self._ran(item, await item.tool.ainvoke(item.call))
+            item if isinstance(item, ToolMessage) else self._ran(item, await item.ainvoke())
             for item in self._decided(message)
         ]
 
@@ -123,9 +117,7 @@ class Conversation:
         if own := self._own.get(call["name"]):
             return _Admitted(own, call)
         try:
-            entry = self._toolset.resolve(before, call["name"])
-            if isinstance(entry.tool, LangChainTool) and not entry.tool.validates:
-                check_arguments(entry, call["args"])
+            entry = admit(self._toolset, before, call)
         except ModelError as error:
             return refusal(error, call["name"], call["id"])
         return _Admitted(bind(self._toolset, before, entry), call, entry)
@@ -137,14 +129,7 @@ class Conversation:
                 f"the tool {admitted.tool.name!r} answered with {type(answer).__name__}, which "
                 "only a graph can take: use DeferredToolsGraph"
             )
-        entry = admitted.entry
-        if entry is not None and isinstance(entry.tool, LangChainTool):
-            self._toolset.plugins.tell(
-                "deferred_tools_called",
-                caller=self.session.caller,
-                name=entry.spec.name,
-                result=from_langchain(answer),
-            )
+        tell_called(self._toolset, self.session.caller, admitted.entry, answer)
         return answer
 
 
@@ -156,11 +141,9 @@ class _Admitted:
     call: ToolCall
     entry: RegisteredTool | None = None
 
+    def invoke(self) -> Any:
+        check_sync(self.tool, "`arun`")
+        return self.tool.invoke(self.call)
 
-def _not_async_only(tool: BaseTool) -> BaseTool:
-    if isinstance(tool, StructuredTool) and tool.func is None:
-        raise ConfigurationError(
-            f"the tool {tool.name!r} is async only: use `arun`, give it a sync function too, or, "
-            "if it comes from an MCP server, hand that server to `McpServers`"
-        )
-    return tool
+    async def ainvoke(self) -> Any:
+        return await self.tool.ainvoke(self.call)

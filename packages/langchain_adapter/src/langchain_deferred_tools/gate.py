@@ -10,22 +10,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.messages import AnyMessage, ToolCall, ToolMessage
-from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.tools import BaseTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
-from deferred_tools.call import check_arguments
 from deferred_tools.errors import ConfigurationError, ModelError
 from deferred_tools.policy import Caller
 from deferred_tools.registry import RegisteredTool
 from deferred_tools.search import NAME
 from deferred_tools.session import Session
 from deferred_tools.toolset import Toolset
+from langchain_deferred_tools.admit import admit, check_sync, tell_called
 from langchain_deferred_tools.answer import Answer, messages_in
 from langchain_deferred_tools.bind import bind
-from langchain_deferred_tools.content import from_langchain
 from langchain_deferred_tools.search_tool import SearchTool, refusal, search_message
-from langchain_deferred_tools.source import LangChainTool
 from langchain_deferred_tools.state import (
     STATE_KEY,
     change_to,
@@ -47,11 +45,15 @@ _EDITS = "hitl_edited_tool_calls"
 
 @dataclass(frozen=True, slots=True)
 class _Admitted:
-    """A call that may run: what is handed on, for whom, and which of our tools it is, if any."""
+    """A call that may run."""
 
     request: ToolCallRequest
+    """What is handed on."""
+    tool: BaseTool
+    """What will run."""
     caller: Caller
     entry: RegisteredTool | None = None
+    """Which of the toolset's tools that is, if any."""
 
 
 class Gate:
@@ -100,7 +102,7 @@ class Gate:
         admitted = self._admit(request)
         if not isinstance(admitted, _Admitted):
             return admitted
-        _check_sync(admitted.entry)
+        check_sync(admitted.tool, "`ainvoke`")
         return self._ran(admitted, execute(admitted.request))
 
     async def arun(
@@ -119,45 +121,21 @@ class Gate:
         session = self.session(request.state, runtime.context, runtime.config)
         call = _reviewed(request)
         if call["name"] == NAME:
-            tool = self._search(session, call["id"], messages_of(request.state))
-            return _Admitted(_with_tool(request, call, tool), session.caller)
-        if _has_own(request, call["name"]):
-            return _Admitted(request, session.caller)
+            search = self._search(session, call["id"], messages_of(request.state))
+            return _Admitted(_with_tool(request, call, search), search, session.caller)
+        if own := _own(request, call["name"]):
+            return _Admitted(request, own, session.caller)
         try:
-            entry = self.toolset.resolve(session, call["name"])
-            self._check(session, entry, call)
+            entry = admit(self.toolset, session, call)
         except ModelError as error:
             return refusal(_told(error, request, call), request.tool_call["name"], call["id"])
-        bound = bind(self.toolset, session, entry)
-        return _Admitted(_with_tool(request, call, bound), session.caller, entry)
-
-    def _check(self, session: Session, entry: RegisteredTool, call: ToolCall) -> None:
-        """Validate what neither LangChain nor `Toolset.call` will."""
-        if not isinstance(entry.tool, LangChainTool) or entry.tool.validates:
-            return
-        try:
-            check_arguments(entry, call["args"])
-        except ModelError as error:
-            self.toolset.plugins.tell(
-                "deferred_tools_refused",
-                caller=session.caller,
-                name=entry.spec.name,
-                error=error,
-            )
-            raise
+        tool = bind(self.toolset, session, entry)
+        return _Admitted(_with_tool(request, call, tool), tool, session.caller, entry)
 
     def _ran(self, admitted: _Admitted, answer: Answer) -> Answer:
-        """Tell observers of a call that the graph ran itself; gives `answer` back."""
-        entry = admitted.entry
-        if entry is not None and isinstance(entry.tool, LangChainTool):
-            for message in messages_in(answer):
-                if message.tool_call_id == admitted.request.tool_call["id"]:
-                    self.toolset.plugins.tell(
-                        "deferred_tools_called",
-                        caller=admitted.caller,
-                        name=entry.spec.name,
-                        result=from_langchain(message),
-                    )
+        for message in messages_in(answer):
+            if message.tool_call_id == admitted.request.tool_call["id"]:
+                tell_called(self.toolset, admitted.caller, admitted.entry, message)
         return answer
 
     def _search(
@@ -189,11 +167,11 @@ def _reviewed(request: ToolCallRequest) -> ToolCall:
     return {**call, "name": edit["name"], "args": edit["args"]} if edit else call
 
 
-def _has_own(request: ToolCallRequest, name: str) -> bool:
-    """Whether the graph itself has a tool of that name."""
+def _own(request: ToolCallRequest, name: str) -> BaseTool | None:
+    """The graph's own tool of that name."""
     if name == request.tool_call["name"]:
-        return request.tool is not None
-    return any(tool.name == name for tool in request.runtime.tools)
+        return request.tool
+    return next((tool for tool in request.runtime.tools if tool.name == name), None)
 
 
 def _with_tool(request: ToolCallRequest, call: ToolCall, tool: BaseTool) -> ToolCallRequest:
@@ -208,15 +186,3 @@ def _told(error: ModelError, request: ToolCallRequest, call: ToolCall) -> str:
     if call["name"] == request.tool_call["name"]:
         return str(error)
     return f"A reviewer replaced this call with one of {call['name']!r}. {error}"
-
-
-def _check_sync(entry: RegisteredTool | None) -> None:
-    if entry is None or not isinstance(entry.tool, LangChainTool):
-        return
-    tool = entry.tool.original
-    if isinstance(tool, StructuredTool) and tool.func is None:
-        raise ConfigurationError(
-            f"the tool {entry.spec.name!r} is async only, and the agent runs in `invoke`: use "
-            "`ainvoke`, give it a sync function too, or, if it comes from an MCP server, hand "
-            "that server to `McpServers`, whose tools work in both"
-        )

@@ -144,7 +144,7 @@ class DeferredToolsMiddleware(AgentMiddleware[Any, Any, Any]):
     @hook_config(can_jump_to=["model"])
     def after_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Go on where the agent ended for direct answers although there are others."""
-        answers = ended_early(state["messages"])
+        answers = ended_early(state["messages"], self.toolset.knows)
         return {"jump_to": "model", "messages": answers} if answers else None
 
     # --- for reviewers

@@ -4,7 +4,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import closing
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,6 +25,20 @@ PATIENCE = 20.0
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture
+def eventually() -> Callable[[Callable[[], bool]], Awaitable[None]]:
+    """Wait until a condition holds."""
+
+    async def wait(condition: Callable[[], bool]) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                if condition():
+                    return
+                await asyncio.sleep(0.01)
+
+    return wait
 
 
 class Running:

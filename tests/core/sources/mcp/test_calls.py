@@ -134,12 +134,15 @@ async def test_failures_reach_other_event_loops_as_they_are(tools: Any) -> None:
         await in_a_loop_of_its_own(lambda: found["die"].call({}))
 
 
-async def test_cancelling_from_another_loop_cancels_the_call(sdk: Any, start: Any) -> None:
-    found = await start({"s": sdk})["s"].tools()
+async def test_cancelling_from_another_loop_cancels_the_call_at_the_server(
+    tools: Any, eventually: Any, tmp_path: Path
+) -> None:
+    ledger = tmp_path / "ledger"
+    found = await tools({"t": "silence"}, ledger=str(ledger))
 
     async def give_up() -> str:
-        task = asyncio.create_task(found["sleep"].call({"number": 600}))
-        await asyncio.sleep(0.1)
+        task = asyncio.create_task(found["t"].call({}))
+        await eventually(lambda: ledger.read_text().endswith("t {}\n"))
         task.cancel()
         try:
             await task
@@ -148,15 +151,17 @@ async def test_cancelling_from_another_loop_cancels_the_call(sdk: Any, start: An
         return "went on"
 
     assert await in_a_loop_of_its_own(give_up) == "cancelled"
+    await eventually(lambda: ledger.read_text().count("cancelled") == 1)
     assert await give_up() == "cancelled"
-    # The server is free for the next one.
-    assert (await found["sleep"].call({"number": 0})).text == "done"
+    await eventually(lambda: ledger.read_text().count("cancelled") == 2)
 
 
-def test_a_call_does_not_wait_for_an_event_loop_that_is_gone(raw: Raw) -> None:
-    (source,) = McpServers.from_dict(
-        {"mcpServers": {"s": raw(tools=[{"name": "t"}], calls={"t": "silence"})}}
-    )
+def test_a_call_does_not_wait_for_an_event_loop_that_is_gone(
+    raw: Raw, eventually: Any, tmp_path: Path
+) -> None:
+    ledger = tmp_path / "ledger"
+    script = {"tools": [{"name": "t"}], "calls": {"t": "silence"}, "ledger": str(ledger)}
+    (source,) = McpServers.from_dict({"mcpServers": {"s": raw(**script)}})
     found: list[Any] = []
     is_ready, is_over = threading.Event(), threading.Event()
 
@@ -177,7 +182,7 @@ def test_a_call_does_not_wait_for_an_event_loop_that_is_gone(raw: Raw) -> None:
 
     async def call_and_end_the_owner() -> None:
         call = asyncio.create_task(found[0].call({}))
-        await asyncio.sleep(0.1)
+        await eventually(lambda: ledger.read_text().endswith("t {}\n"))
         is_over.set()
         await call
 

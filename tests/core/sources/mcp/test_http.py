@@ -145,6 +145,32 @@ async def test_what_is_no_mcp_server_says_what_it_is(
     assert reason in state.reason
 
 
+async def test_an_address_that_never_answers_is_given_up(start: Any) -> None:
+    writers: list[asyncio.StreamWriter] = []
+    listener = await asyncio.start_server(lambda _, writer: writers.append(writer), "127.0.0.1", 0)
+    port = listener.sockets[0].getsockname()[1]
+    source = start({"mute": {"url": f"http://127.0.0.1:{port}/mcp"}}, initialize_seconds=0.5)
+    state = await source["mute"].settled()
+    assert state.reason == (
+        "no answer to the MCP handshake within 0.5 s (`Limits.initialize_seconds`)"
+    )
+    await source["mute"].close()
+    listener.close()
+    for writer in writers:
+        writer.close()
+        await writer.wait_closed()
+
+
+async def test_the_proxy_of_the_environment_is_used(
+    start: Any, web: Any, legacy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proxy = web(lambda message, headers: legacy(message, [{"name": headers["host"]}]))
+    monkeypatch.setenv("http_proxy", proxy.removesuffix("/mcp"))
+    monkeypatch.delenv("no_proxy", raising=False)
+    tools = await start({"far": {"url": "http://far.invalid/mcp"}})["far"].tools()
+    assert list(tools) == ["far.invalid"]
+
+
 async def test_nobody_at_the_address_is_told(start: Any, sdk_http: Any) -> None:
     state = await start({"gone": {"url": sdk_http.url}})["gone"].settled()
     origin = sdk_http.url.removesuffix("/mcp")

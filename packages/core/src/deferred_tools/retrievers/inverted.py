@@ -4,8 +4,9 @@ Built once, then only read. Tools are numbered in catalogue order.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 
 from deferred_tools.retrievers.text import STOP_WORDS, Analyser, SearchText
 from deferred_tools.spec import ToolSpec
@@ -18,12 +19,24 @@ FIELDS = {
     "details": (0.4, 0.75),
     "labels": (2.0, 0.4),
 }
-"""Weight of a word in each field, and how far a long field weakens it."""
+"""Weight of a word in each field, and how far a long field weakens it (BM25's b)."""
 SATURATION = 1.2
-"""BM25's k1: how soon more of the same word says nothing new."""
+"""How soon more of the same word says nothing new (BM25's k1)."""
 RARITY_POWER = 1.15
+"""Above 1, rare words count for more than BM25's idf gives them."""
+NAME_COVERAGE = 0.4
+"""What is gained by a tool whose whole name is in the query."""
+SOURCE_BOOST = 0.4
+"""Share of the best score of a source that its other tools gain."""
+FLOOR = 0.1
+"""Share of the best evidence below which a tool is filler."""
+COMMON = 0.06
+"""Share of all tools above which a word finds no tool: it only ranks what rarer words found."""
+ENOUGH = 100
+"""Tools that rarer words must have found before that."""
 
 Postings = dict[str, dict[int, float]]
+_Terms = dict[str, list[str]]
 
 
 def surface(word: str) -> str:
@@ -36,67 +49,143 @@ class Inverted:
     """Words to tools."""
 
     postings: Postings
-    """Term to numbers of tools, each with the evidence that the term gives for the tool."""
+    """Term to numbers of tools, each with the weight of the term in the tool."""
+    rarity: dict[str, float]
+    """What each term says, the more the fewer tools hold it."""
     shares: Postings
-    """Term to numbers of tools, each with the share of its name that the term makes up."""
+    """Stem to numbers of tools, each with the share of its name that the stem makes up."""
+    joined: dict[str, tuple[str, ...]]
+    """Two words written as one, which the catalogue never does, to their stems."""
     sources: tuple[int, ...]
     """Number of each tool's source."""
-    joined: dict[str, tuple[str, ...]]
 
     @classmethod
     def of(cls, specs: Sequence[ToolSpec], analyser: Analyser) -> "Inverted":
         """Index `specs`."""
-        names: list[tuple[str, ...]] = []
-        tools: list[dict[str, list[str]]] = []
-        compounds: list[tuple[list[str],list[str]]] = []
-        whole = {}
-        solid = set()
-        for spec in specs:
-            text = SearchText.of(spec)
-            terms = {}
-            for field in FIELDS:
-                chunks = analyser.chunks(getattr(text, field))
-                terms[field] = held = [stem for chunk in chunks for stem in chunk.stems]
-                js = [chunk for chunk in chunks if chunk.joined]
-                if js: compounds.append((held, js))
-            names.append(tuple(dict.fromkeys(terms["name"])))
-            terms["name"] += [surface(word) for word in analyser.words(text.name) if word not in STOP_WORDS and analyser.stem(word)!=word]
-            tools.append(terms)
-        known = {t for terms in tools for held in terms.values() for t in held}
-        joined = {}
-        for held, js in compounds:
-            for c in js:
-                w = joined.get(c.joined)
-                if w is None: 
-                    w = joined[c.joined] = c.stems
-                if c.joined in known: held.append(c.joined)
-        joined = {k:v for k,v in joined.items() if k not in known and v}
+        tools, joined = _terms(specs, analyser)
+        names = [tuple(dict.fromkeys(terms["name"])) for terms in tools]
+        for spec, terms in zip(specs, tools, strict=True):
+            # Beside its stem a name holds each word as it stands: `organ` before `organization`.
+            terms["name"] += [
+                surface(word)
+                for word in analyser.words(spec.tool)
+                if word not in STOP_WORDS and analyser.stem(word) != word
+            ]
         postings = _postings(tools)
         rarity = {term: _rarity(len(held), len(specs)) for term, held in postings.items()}
-        for term, held in postings.items():
-            weight = rarity[term]
-            for number in held:
-                held[number] *= weight
         numbers: dict[str, int] = {}
         sources = tuple(numbers.setdefault(spec.source, len(numbers)) for spec in specs)
-        return cls(postings, _shares(names, rarity), sources, joined)
+        return cls(postings, rarity, _shares(names, rarity), joined, sources)
+
+    def evidence(
+        self, terms: Mapping[str, float], allowed: Collection[int] | None
+    ) -> dict[int, float]:
+        """The score of every tool for which the weighted `terms` speak, filler left out."""
+        scores: dict[int, float] = {}
+        for term in sorted(terms, key=lambda term: len(self.postings[term])):
+            held = self.postings[term]
+            common = len(scores) >= ENOUGH and len(held) > COMMON * len(self.sources)
+            _add(
+                scores, held, terms[term] * self.rarity[term], scores.keys() if common else allowed
+            )
+        covered: dict[int, float] = {}
+        for term, weight in terms.items():
+            _add(covered, self.shares.get(term, {}), min(weight, 1.0), scores.keys())
+        for number, share in covered.items():
+            scores[number] *= 1 + NAME_COVERAGE * share
+        least = FLOOR * max(scores.values(), default=0.0)
+        return self._with_sources(
+            {number: score for number, score in scores.items() if score >= least}
+        )
+
+    def _with_sources(self, scores: dict[int, float]) -> dict[int, float]:
+        """`scores`, each raised by the best of its source: tools of one task live together."""
+        best: dict[int, float] = {}
+        for number, score in scores.items():
+            source = self.sources[number]
+            if score > best.get(source, 0.0):
+                best[source] = score
+        return {
+            number: score + SOURCE_BOOST * best[self.sources[number]]
+            for number, score in scores.items()
+        }
 
 
-def _postings(tools: Sequence[Mapping[str, Sequence[str]]]) -> Postings:
-    """Saturated, length-normalised weight of each term in each tool."""
+def _add(
+    scores: dict[int, float],
+    held: Mapping[int, float],
+    weight: float,
+    only: Collection[int] | None,
+) -> None:
+    """Add `weight` times what is held of each tool; at the cost of the fewer where `only` is."""
+    get = scores.get
+    if only is None:
+        for number, value in held.items():
+            scores[number] = get(number, 0.0) + weight * value
+    else:
+        for number in held.keys() & only:
+            scores[number] = get(number, 0.0) + weight * held[number]
+
+
+def _terms(
+    specs: Sequence[ToolSpec], analyser: Analyser
+) -> tuple[list[_Terms], dict[str, tuple[str, ...]]]:
+    """The stems in each field of each tool; and the words that are only written as two."""
+    chunks = _Chunks(analyser)
+    tools: list[_Terms] = []
+    compounds: list[tuple[list[str], list[str]]] = []
+    for spec in specs:
+        text = SearchText.of(spec)
+        terms: _Terms = {}
+        for field in FIELDS:
+            runs = analyser.runs(getattr(text, field))
+            stems = terms[field] = list(chain.from_iterable(map(chunks.__getitem__, runs)))
+            joined = [chunks.joined[run] for run in runs if run in chunks.joined]
+            if joined:
+                compounds.append((stems, joined))
+        tools.append(terms)
+    known = {stem for stems in chunks.values() for stem in stems}
+    for stems, joined in compounds:  # `GitHub` here, `github` there
+        stems += known.intersection(joined)
+    split = {word: chunks[run] for run, word in chunks.joined.items() if word not in known}
+    for spec in specs:
+        for left, right in pairwise(analyser.words(spec.tool)):
+            if left + right not in known:
+                split[left + right] = tuple(analyser.stems(f"{left} {right}"))
+    return tools, split
+
+
+class _Chunks(dict[str, tuple[str, ...]]):
+    """The stems of every run seen, analysed once."""
+
+    def __init__(self, analyser: Analyser) -> None:
+        super().__init__()
+        self._analyser = analyser
+        self.joined: dict[str, str] = {}
+
+    def __missing__(self, run: str) -> tuple[str, ...]:
+        chunk = self._analyser.chunk(run)
+        if chunk.joined:
+            self.joined[run] = chunk.joined
+        self[run] = chunk.stems
+        return chunk.stems
+
+
+def _postings(tools: Sequence[_Terms]) -> Postings:
+    """The saturated, length-normalised weight of each term in each tool."""
     mean = {
-        field: sum(len(tool[field]) for tool in tools)
-        / (sum(1 for tool in tools if tool[field]) or 1)
+        field: sum(len(terms[field]) for terms in tools)
+        / (sum(1 for terms in tools if terms[field]) or 1)
         for field in FIELDS
     }
     postings: Postings = {}
-    for number, tool in enumerate(tools):
+    for number, terms in enumerate(tools):
         weights: dict[str, float] = {}
         for field, (weight, slope) in FIELDS.items():
-            terms = tool[field]
-            if terms:
-                each = weight / (1 - slope + slope * len(terms) / mean[field])
-                for term in terms:
+            held = terms[field]
+            if held:
+                each = weight / (1 - slope + slope * len(held) / mean[field])
+                for term in held:
                     weights[term] = weights.get(term, 0.0) + each
         for term, weight in weights.items():
             saturated = weight * (SATURATION + 1) / (SATURATION + weight)
@@ -105,14 +194,14 @@ def _postings(tools: Sequence[Mapping[str, Sequence[str]]]) -> Postings:
 
 
 def _rarity(held: int, total: int) -> float:
-    """What a term of `held` of `total` tools says: BM25's idf, a little sharper."""
+    """What a term says that `held` of `total` tools hold."""
     return math.log1p((total - held + 0.5) / (held + 0.5)) ** RARITY_POWER
 
 
 def _shares(names: Sequence[Sequence[str]], rarity: Mapping[str, float]) -> Postings:
     shares: Postings = {}
     for number, name in enumerate(names):
-        mass = sum(rarity[term] for term in name) or 1.0
+        mass = sum(rarity[term] for term in name)
         for term in name:
             shares.setdefault(term, {})[number] = rarity[term] / mass
     return shares

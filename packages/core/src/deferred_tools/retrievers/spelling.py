@@ -3,68 +3,67 @@
 from collections.abc import Iterable
 from functools import lru_cache
 
-MIN_LENGTH = 4
-"""Shorter words are never taken for a slip: too many words are near them."""
-LONG = 5
 CLOSEST = 2
 """Words that one unknown word may stand for."""
+SHORT = 4
+"""Length below which no word is taken for another."""
 SLIP = 0.9
 """Likeness of two words that one slip of a finger parts."""
 ALIKE = 0.6
-"""Least likeness, as the Dice share of common letter triples."""
+"""Least likeness otherwise: the Dice share of common letter triples."""
 
 
 class Spelling:
-    """Looks up words by their first or last letters: a slip leaves one end as it was."""
+    """Looks words up by their first and last letters: a slip leaves one end as it was."""
 
-    def __init__(self, vocabulary: Iterable[str]) -> None:
+    def __init__(self, terms: Iterable[str]) -> None:
         self._ends: dict[str, list[str]] = {}
-        for word in vocabulary:
-            for end in _ends(word):
-                self._ends.setdefault(end, []).append(word)
+        for term in terms:
+            for end in _ends(term):
+                self._ends.setdefault(end, []).append(term)
         self.close = lru_cache(maxsize=1_024)(self._close)
 
     def _close(self, word: str) -> tuple[tuple[str, float], ...]:
         """The closest known words and how like `word` each is, from 0 to 1, best first."""
-        candidates = dict.fromkeys(
-            known for end in _ends(word) for known in self._ends.get(end, ())
-        )
-        alike = [(known, likeness(word, known)) for known in candidates]
+        candidates = dict.fromkeys(term for end in _ends(word) for term in self._ends.get(end, ()))
+        alike = [(term, likeness(word, term)) for term in candidates]
         alike.sort(key=lambda pair: -pair[1])
         return tuple(pair for pair in alike[:CLOSEST] if pair[1] >= ALIKE)
 
 
-def likeness(word: str, known: str) -> float:
+def likeness(word: str, term: str) -> float:
     """How alike two words are, from 0 to 1."""
-    if abs(len(word) - len(known)) <= 1 and word[0] == known[0] and _one_slip(word, known):
+    if word[0] == term[0] and _one_slip(word, term):
         return SLIP
-    if 2 * min(len(word), len(known)) < ALIKE * (len(word) + len(known)):
-        return 0.0
-    ours, theirs = _grams(word), _grams(known)
+    ours, theirs = _grams(word), _grams(term)
     return 2 * len(ours & theirs) / (len(ours) + len(theirs))
 
 
-def _one_slip(word: str, known: str) -> bool:
-    """Whether one letter more, less, changed or swapped with the next makes them equal."""
+def _one_slip(word: str, term: str) -> bool:
+    """Whether one letter more, less or other, or two that changed places, make them equal.
+
+    Short words are near too many others: of those only swapped letters count.
+    """
+    longer = len(word) - len(term)
+    if abs(longer) > 1:
+        return False
     start = 0
-    for ours, theirs in zip(word, known, strict=False):
-        if ours != theirs:
-            break
+    while start < min(len(word), len(term)) and word[start] == term[start]:
         start += 1
-    left, right = word[start:], known[start:]
+    left, right = word[start:], term[start:]
     if left[:2] == right[1::-1] and left[2:] == right[2:]:
         return True
-    return len(word)>=LONG and left[len(left) >= len(right) :] == right[len(right) >= len(left) :]
+    return len(word) > SHORT and left[longer >= 0 :] == right[longer <= 0 :]
 
 
-def _ends(word: str) -> tuple[str, ...]:
-    if not word.isascii():  # letters of unspaced scripts say more, and come in pairs
-        return tuple({word[:1], word[-1:]})
-    return (f"^{word[:3]}", f"{word[-3:]}$") if len(word) >= MIN_LENGTH else ()
+def _ends(term: str) -> tuple[str, ...]:
+    if not term.isascii():  # a pair of letters of a script without spaces, or one of them
+        return tuple({f"^{term[0]}", f"{term[-1]}$"})
+    return (f"^{term[:3]}", f"{term[-3:]}$") if len(term) >= SHORT else ()
 
 
-def _grams(word: str) -> set[str]:
-    if not word.isascii():
-        return set(word)
-    edged = f"^{word}$"
+def _grams(term: str) -> set[str]:
+    if not term.isascii():
+        return set(term)
+    edged = f"^{term}$"
     return {edged[i : i + 3] for i in range(len(edged) - 2)}

@@ -7,7 +7,7 @@ import re
 import threading
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby, islice
@@ -23,23 +23,25 @@ DETAILS_LENGTH = 2_000
 """Characters of parameter descriptions and choices that are searched, per tool."""
 DETAIL_LENGTH = 300
 """Characters of one parameter description or choice that are searched."""
-SUBSCHEMAS = 256
+CHOICES = 20
+"""Choices of one parameter that are searched."""
+PARAMETERS = 256
 """Parameters, nested ones included, that are searched per tool."""
 
 STOP_WORDS = frozenset(
     """
     a about all also am an and any are as at be because been being both but by can could did do
-    does doing done each either else etc every few for from give had has have having he hello help her
-    here hey hi him his how i if in into is it its itself just kindly let like ll looking lot m may
-    me might more most much must my need needed needs  neither no nor not now of on once one only or
-    other our ours out own per please re really s same shall she should so some something such
-    t tell than thank thanks that the their them then there these they this those through to too
-    us use used uses using ve very via want wanted wants was we were what when where whether which
-    while who whom whose why will with would you your yours
+    does doing done each either else etc every few for from give had has have having he hello help
+    her here hey hi him his how i if in into is it its itself just kindly let like ll looking lot
+    m may me might more most much must my need needed needs neither no nor not now of on once one
+    only or other our ours out own per please re really s same shall she should so some something
+    such t tell than thank thanks that the their them then there these they this those through to
+    too us use used uses using ve very via want wanted wants was we were what when where whether
+    which while who whom whose why will with would you your yours
     """.split()
 )
 
-# Letters written without spaces between words: they are cut into pairs instead.
+# Blocks of letters that are written without spaces between words.
 _UNSPACED = (
     (0x0E00, 0x0EFF),  # Thai, Lao
     (0x1000, 0x109F),  # Burmese
@@ -47,23 +49,27 @@ _UNSPACED = (
     (0x1780, 0x17FF),  # Khmer
     (0x2E80, 0x2FDF),  # Han radicals
     (0x3005, 0x318F),  # kana, bopomofo, Hangul letters
-    (0x31A0, 0x31FF),
+    (0x31A0, 0x31FF),  # bopomofo, kana
     (0x3400, 0x4DBF),  # Han
-    (0x4E00, 0x9FFF),
-    (0xA960, 0xA97F),  # Hangul
+    (0x4E00, 0x9FFF),  # Han
+    (0xA960, 0xA97F),  # Hangul letters
     (0xAA60, 0xAA7F),  # Burmese
     (0xAC00, 0xD7FF),  # Hangul
     (0xF900, 0xFAFF),  # Han
-    (0x20000, 0x3FFFF),
+    (0x20000, 0x3FFFF),  # Han
 )
 _STARTS = [start for start, _ in _UNSPACED]
-_CHUNK = re.compile(r"[^\s\x00-\x2c\x2f\x3a-\x40\x5b-\x5e\x60\x7b-\x7f]+")
-_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# ASCII letters, digits, `-`, `.` and `_`, and all else; 64 is more than any name may have.
+_RUN = re.compile(r"[-.0-9A-Z_a-z\x80-\U0010ffff]{1,64}")
+# Where a word ends within `getUser`, `V1API`, `base64Decode` and `XMLFeed`; not in `URLs`.
+_CASE = re.compile(
+    r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z]\d)(?=[A-Z])|(?<=\d)(?=[A-Z][a-z])"
+    r"|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])"
+)
 _PIECE = re.compile(r"[a-z0-9]+")
 _LETTERS = re.compile(r"[a-z]{3,}")
-_CACHED_LENGTH = 40
 # Snowball English changes no word with another end: asking first saves most of the time.
-_ENDINGS = tuple("s y e i l ed ing ly ance ence ant ent er or ic ism ate ous ion ness".split())
+_ENDINGS = tuple("s y e i l ed ing ence ance ent ant er or ic ism ate ous ion ness".split())
 
 
 class Chunk(NamedTuple):
@@ -77,6 +83,52 @@ class Chunk(NamedTuple):
     """Its two words as one, as in `GitHub` or `e-mail`; empty if it has not two."""
 
 
+class Analyser:
+    """Turns text into words and words into stems. Threads may share one."""
+
+    def __init__(self) -> None:
+        stemmer = snowballstemmer.stemmer("english")
+        lock = threading.Lock()  # the stemmer keeps the word that it works on in itself
+
+        def stem(word: str) -> str:
+            if not word.endswith(_ENDINGS) or not (word.isascii() and word.isalpha()):
+                return word
+            with lock:
+                return str(stemmer.stemWord(word))
+
+        self.stem = lru_cache(maxsize=65_536)(stem)
+
+    def runs(self, text: str) -> list[str]:
+        """The runs of `text` that `chunk` takes, in order."""
+        return _RUN.findall(text if text.isascii() else unicodedata.normalize("NFKC", text))
+
+    def chunk(self, run: str) -> Chunk:
+        """What a run holds; case is a boundary until it is folded."""
+        lower = run.lower()
+        if run.isascii() and run.isalpha() and run[1:] == lower[1:]:  # a plain word, as most are
+            return Chunk((lower,), () if lower in STOP_WORDS else (self.stem(lower),), "")
+        folded = fold(run if run == lower else _CASE.sub(" ", run))
+        pieces = _PIECE.findall(folded) if folded.isascii() else list(_scripts(folded))
+        words: list[str] = []
+        for piece in pieces:
+            words.append(piece)
+            if not piece.isalpha():  # `oauth2` is `oauth` too
+                words += (letters for letters in _LETTERS.findall(piece) if letters != piece)
+        stems = [self.stem(word) for word in words if word not in STOP_WORDS]
+        match pieces:
+            case [left, right] if folded.isascii():
+                return Chunk(tuple(words), tuple(stems), left + right)
+        return Chunk(tuple(words), tuple(stems), "")
+
+    def words(self, text: str) -> list[str]:
+        """The words of `text` in order, folded."""
+        return [word for run in self.runs(text) for word in self.chunk(run).words]
+
+    def stems(self, text: str) -> list[str]:
+        """The stems of the words of `text` that say something, in order."""
+        return [stem for run in self.runs(text) for stem in self.chunk(run).stems]
+
+
 def fold(text: str) -> str:
     """`text` in one form, whatever its case, width and invisible characters."""
     if text.isascii():
@@ -87,59 +139,11 @@ def fold(text: str) -> str:
 
 def squash(text: str) -> str:
     """The letters and digits of `text` alone: what spellings of one identifier share."""
-    return "".join(char for char in fold(text) if char.isalnum())
-
-
-class Analyser:
-    """Turns text into words, and words into stems. Safe to share between threads."""
-
-    def __init__(self) -> None:
-        stemmer = snowballstemmer.stemmer("english")
-        lock = threading.Lock()  # the stemmer keeps its state in itself
-
-        def stem(word: str) -> str:
-            if not word.isalpha() or not word.isascii() or not word.endswith(_ENDINGS):
-                return word
-            with lock:
-                return str(stemmer.stemWord(word))
-
-        self.stem = lru_cache(maxsize=65_536)(stem)
-        self._chunk = lru_cache(maxsize=65_536)(self._analyse)
-
-    def chunks(self, text: str) -> list[Chunk]:
-        """The runs of letters, digits and joining marks in `text`, in order."""
-        if not text.isascii():
-            text = unicodedata.normalize("NFKC", text)
-        return [
-            self._chunk(run) if len(run) <= _CACHED_LENGTH else self._analyse(run)
-            for run in _CHUNK.findall(text)
-        ]
-
-    def words(self, text: str) -> list[str]:
-        """The words of `text` in order, folded."""
-        return [word for chunk in self.chunks(text) for word in chunk.words]
-
-    def stems(self, text: str) -> list[str]:
-        """The stems of the words of `text` that say something, in order."""
-        return [stem for chunk in self.chunks(text) for stem in chunk.stems]
-
-    def _analyse(self, run: str) -> Chunk:
-        folded = fold(_CASE.sub(" ", run))
-        pieces = _PIECE.findall(folded) if folded.isascii() else list(_scripts(folded))
-        words: list[str] = []
-        for piece in pieces:
-            words.append(piece)
-            if not piece.isalpha():
-                words += (letters for letters in _LETTERS.findall(piece) if letters != piece)
-        return Chunk(
-            words=tuple(words),
-            stems=tuple(self.stem(word) for word in words if word not in STOP_WORDS),
-            joined="".join(pieces) if len(pieces) == 2 and folded.isascii() else "",
-        )
+    return "".join(filter(str.isalnum, fold(text)))
 
 
 def _scripts(text: str) -> Iterator[str]:
-    """Words of scripts with spaces; pairs of letters of scripts without."""
+    """Words of scripts with spaces; pairs of neighbouring letters of scripts without."""
     for kind, run in groupby(text, key=_script):
         letters = "".join(run)
         if kind == "spaced" and any(map(str.isalnum, letters)):
@@ -157,6 +161,7 @@ def _script(char: str) -> str:
 
 
 def _ignored(char: str) -> bool:
+    """Format characters and variation selectors: nobody sees or types them."""
     return unicodedata.category(char) == "Cf" or "\ufe00" <= char <= "\ufe0f"
 
 
@@ -170,23 +175,22 @@ class SearchText:
     parameters: str
     """Names of parameters."""
     details: str
-    """Descriptions of parameters and the values that they may take, within bounds."""
+    """Descriptions of parameters and the values that they may take."""
     labels: str
     """Tags and aliases."""
 
     @classmethod
     def of(cls, spec: ToolSpec) -> "SearchText":
-        """The searchable text of `spec`."""
+        """The searchable text of `spec`, within the bounds above."""
         names: list[str] = []
         details: list[str] = []
         room = DETAILS_LENGTH
-        renamed = squash(spec.tool) not in squash(spec.name)
-        for name, schema in islice(_parameters(spec.input_schema), SUBSCHEMAS):
+        for name, schema in islice(_parameters(dict(spec.input_schema or {})), PARAMETERS):
             names.append(name)
-            for detail in _details(schema):
-                if room > 0:
-                    details.append(detail[: min(room, DETAIL_LENGTH)])
-                    room -= len(details[-1])
+            for detail in _details(schema) if room > 0 else ():
+                details.append(detail[:DETAIL_LENGTH])
+                room -= len(details[-1])
+        renamed = squash(spec.tool) not in squash(spec.name)
         return cls(
             name=f"{spec.tool} {spec.name}" if renamed else spec.tool,
             source=spec.source,
@@ -198,27 +202,28 @@ class SearchText:
 
 
 def _parameters(schema: object) -> Iterator[tuple[str, object]]:
-    """Name and schema of each parameter, the outer ones first; any JSON is accepted."""
+    """Name and schema of each parameter, the outer ones first; any JSON will do."""
     nodes = [schema]
-    for node in islice(nodes, SUBSCHEMAS):  # grows while it is walked: outer ones come first
-        if not isinstance(node, Mapping):
+    for node in islice(nodes, PARAMETERS):  # grows while it is walked
+        if not isinstance(node, dict):
             continue
-        properties = node.get("properties")
-        if isinstance(properties, Mapping):
-            yield from ((str(name), child) for name, child in properties.items())
         for keyword in ("properties", "$defs", "definitions"):
             children = node.get(keyword)
-            nodes += children.values() if isinstance(children, Mapping) else ()
+            if isinstance(children, dict):
+                if keyword == "properties":
+                    yield from ((str(name), child) for name, child in children.items())
+                nodes += children.values()
         for keyword in ("anyOf", "oneOf", "allOf"):
             branches = node.get(keyword)
-            nodes += branches if isinstance(branches, list) else ()
+            if isinstance(branches, list):
+                nodes += branches
         nodes.append(node.get("items"))
 
 
 def _details(schema: object) -> Iterator[str]:
-    if not isinstance(schema, Mapping):
-        return
-    
-    choices = schema.get("enum")
-    values = choices[:20] if isinstance(choices, list) else ()
-    yield from (value for value in (schema.get("description"), *values) if isinstance(value, str))
+    if isinstance(schema, dict):
+        choices = schema.get("enum")
+        values = choices[:CHOICES] if isinstance(choices, list) else ()
+        for value in (schema.get("description"), *values):
+            if isinstance(value, str):
+                yield value

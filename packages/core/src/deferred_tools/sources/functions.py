@@ -130,9 +130,9 @@ def as_result(value: Any) -> ToolResult:
         return ToolResult(content=({"type": "text", "text": value},))
     try:
         plain = to_jsonable_python(value)
-    except PydanticSerializationError:
+        text = to_json(plain).decode()
+    except (PydanticSerializationError, ValueError):  # such as bytes that are no text
         return ToolResult(content=({"type": "text", "text": str(value)},))
-    text = to_json(plain).decode()
     structured = plain if isinstance(value, Mapping | BaseModel) else None
     return ToolResult(content=({"type": "text", "text": text},), structured=structured)
 
@@ -184,8 +184,10 @@ def _imported(path: str) -> object:
         raise ConfigurationError(f"{path!r} is not of the form 'package.module:attr'")
     try:
         return functools.reduce(getattr, attribute.split("."), import_module(module))
-    except (ImportError, AttributeError) as error:
-        raise ConfigurationError(f"the tool {path!r} cannot be imported: {error}") from error
+    except Exception as error:  # whatever the module's own code raises
+        raise ConfigurationError(
+            f"the tool {path!r} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
 
 
 def _adapter(item: object) -> Callable[[object, str], Tool] | None:

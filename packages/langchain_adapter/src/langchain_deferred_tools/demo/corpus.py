@@ -90,7 +90,7 @@ class DefinitionOnly:
         """Say that there is nothing to run."""
         text = (
             f"Refused: {self.spec.name} is only a definition in this demo. The server "
-            f"{self.spec.source!r} is not connected, so nothing was done. Tell the user."
+            f"{self.spec.source!r} is not connected, so nothing was done."
         )
         return ToolResult(content=({"type": "text", "text": text},), is_error=True)
 

@@ -108,7 +108,7 @@ def message(to: Console, said: BaseMessage, surface: Surface | None) -> None:
     for call in said.tool_calls:
         _line(to, "model", "cyan", f"{call['name']}({_arguments(call['args'])})")
     if said.text:
-        _line(to, "model", "bold cyan", said.text)
+        _line(to, "model" if said.tool_calls else "answer", "bold cyan", said.text)
 
 
 def _line(to: Console, label: str, style: str, text: str) -> None:
@@ -124,7 +124,7 @@ def _short(text: str) -> str:
     try:
         return one_line(json.dumps(json.loads(text), ensure_ascii=False), 300)
     except ValueError:
-        lines = text.splitlines()
+        lines = [line for line in text.splitlines() if line.strip()]
         more = [f"… {len(lines) - _RESULT_LINES} more lines"] if len(lines) > _RESULT_LINES else []
         return "\n".join([one_line(line, 200) for line in lines[:_RESULT_LINES]] + more)
 

@@ -46,8 +46,9 @@ class Starting:
 
 def describe(state: SourceState) -> Text:
     """A state in a few words, with how many tools there are."""
-    told = f"{state.status.value}, {len(state.tools)} tools" if state.tools else state.status.value
-    return Text(told, style=_STYLES[state.status])
+    count = len(state.tools)
+    tools = f", {count} tool{'s' if count > 1 else ''}" if count else ""
+    return Text(f"{state.status.value}{tools}", style=_STYLES[state.status])
 
 
 def _is_busy(state: SourceState) -> bool:

@@ -5,13 +5,13 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any, Self
 
 from deferred_tools.errors import ConfigurationError
 from deferred_tools.limits import Limits
 from deferred_tools.sources.mcp.entry import Problem, nearest_key, read_entry
-from deferred_tools.sources.mcp.positions import Path, key_lines, syntax_problem
+from deferred_tools.sources.mcp.positions import KeyPath, key_lines, syntax_problem
 from deferred_tools.sources.mcp.server import McpServer
 from deferred_tools.sources.mcp.source import McpSource
 
@@ -42,7 +42,7 @@ class McpServers:
             ConfigurationError: It cannot be read or used; names every problem with its line.
         """
         try:
-            text = FilePath(path).read_text(encoding="utf-8-sig")
+            text = Path(path).read_text(encoding="utf-8-sig")
             document = json.loads(text)
         except FileNotFoundError:
             raise ConfigurationError(
@@ -76,7 +76,7 @@ class McpServers:
         cls,
         document: object,
         origin: str,
-        keys: tuple[tuple[Path, int], ...],
+        keys: tuple[tuple[KeyPath, int], ...],
         limits: Limits | None,
     ) -> Self:
         servers, problems = _read_document(document, os.environ)
@@ -117,7 +117,7 @@ def _read_document(
     return servers, problems + _collisions(servers, root)
 
 
-def _repeated(keys: tuple[tuple[Path, int], ...]) -> list[Path]:
+def _repeated(keys: tuple[tuple[KeyPath, int], ...]) -> list[KeyPath]:
     """The outermost keys that JSON would silently let the last of win."""
     twice = [path for path, count in Counter(path for path, _ in keys).items() if count > 1]
     return [path for path in twice if path[:-1] not in twice]
@@ -135,7 +135,7 @@ def _collisions(servers: list[McpServer], root: str) -> list[Problem]:
     return problems
 
 
-def _tell(problem: Problem, lines: Mapping[Path, int]) -> str:
+def _tell(problem: Problem, lines: Mapping[KeyPath, int]) -> str:
     path, text = problem
     where = ".".join(str(step) for step in path)
     for length in range(len(path), 0, -1):

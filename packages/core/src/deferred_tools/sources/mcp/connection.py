@@ -54,11 +54,32 @@ _NO_ANSWER = {
 _SESSION_OVER = frozenset({"Session terminated", "Session not found"})
 
 
+class _Dispatcher(JSONRPCDispatcher[TransportContext]):
+    """The SDK's, and tells when the peer is gone: nothing else notices while no call runs."""
+
+    def __init__(self, incoming: Any, outgoing: Any) -> None:
+        super().__init__(incoming, outgoing)
+        self.closed = asyncio.Event()
+
+    async def run(
+        self,
+        on_request: OnRequest,
+        on_notify: OnNotify,
+        on_notify_intercept: OnNotifyIntercept | None = None,
+        *,
+        task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
+    ) -> None:
+        try:
+            await super().run(on_request, on_notify, on_notify_intercept, task_status=task_status)
+        finally:
+            self.closed.set()
+
+
 class Link:
     """A connection that is up. Lives in the event loop that made it."""
 
     def __init__(
-        self, session: ClientSession, dispatcher: "_Dispatcher", way: Way, client: Implementation
+        self, session: ClientSession, dispatcher: _Dispatcher, way: Way, client: Implementation
     ) -> None:
         self._session = session
         self._dispatcher = dispatcher
@@ -189,24 +210,3 @@ def _client_info() -> Implementation:
         return Implementation(name="deferred-tools", version=version("deferred-tools"))
     except PackageNotFoundError:  # used from a source tree
         return Implementation(name="deferred-tools", version="0")
-
-
-class _Dispatcher(JSONRPCDispatcher[TransportContext]):
-    """The SDK's, and tells when the peer is gone: nothing else notices while no call runs."""
-
-    def __init__(self, incoming: Any, outgoing: Any) -> None:
-        super().__init__(incoming, outgoing)
-        self.closed = asyncio.Event()
-
-    async def run(
-        self,
-        on_request: OnRequest,
-        on_notify: OnNotify,
-        on_notify_intercept: OnNotifyIntercept | None = None,
-        *,
-        task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
-    ) -> None:
-        try:
-            await super().run(on_request, on_notify, on_notify_intercept, task_status=task_status)
-        finally:
-            self.closed.set()

@@ -11,11 +11,11 @@ from typing import Annotated, Any
 import httpx2
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
-from deferred_tools.sources.mcp.positions import Path
+from deferred_tools.sources.mcp.positions import KeyPath
 from deferred_tools.sources.mcp.server import Command, Endpoint, McpServer
 from deferred_tools.spec import ToolTag, namespace
 
-Problem = tuple[Path, str]
+Problem = tuple[KeyPath, str]
 """Where in the document, and what to do about it."""
 
 _HTTP_TYPES = frozenset({"http", "streamable-http", "streamableHttp", "streamable_http"})
@@ -51,10 +51,11 @@ _JSON_TYPES: dict[type, str] = {
     float: "a number",
     type(None): "null",
 }
+NamePattern = Annotated[str, Field(pattern=r"^[^*]+\*?$|^\*$")]
 
 
 class Entry(BaseModel):
-    """The keys that an entry may have; `Field` holds what each may be."""
+    """The keys that an entry may have."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -69,8 +70,8 @@ class Entry(BaseModel):
     timeout: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] | None = None
     disabled: StrictBool = False
     tags: list[ToolTag] = []
-    allow: list[Annotated[str, Field(pattern=r"^[^*]+\*?$|^\*$")]] = ["*"]
-    deny: list[Annotated[str, Field(pattern=r"^[^*]+\*?$|^\*$")]] = []
+    allow: list[NamePattern] = ["*"]
+    deny: list[NamePattern] = []
 
 
 def read_entry(
@@ -127,7 +128,7 @@ class _Expansion:
         declared = at.env if isinstance(at, Command) else at.headers
         return frozenset(self._values.union(declared.values()) - {""})
 
-    def _one(self, found: re.Match[str], path: Path) -> str:
+    def _one(self, found: re.Match[str], path: KeyPath) -> str:
         parts = _NAMED.fullmatch(found.group(1))
         if parts is None:
             # Not quoted: it may be a part of a secret.
@@ -198,7 +199,7 @@ def _contradictions(entry: Entry) -> list[Problem]:
 
 
 def _problem(found: Mapping[str, Any]) -> Problem:
-    path: Path = found["loc"]
+    path: KeyPath = found["loc"]
     match found["type"]:
         case "extra_forbidden":
             return path, _unknown_key(str(path[-1]))

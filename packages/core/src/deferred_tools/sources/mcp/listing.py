@@ -146,6 +146,6 @@ class _Reading:
 
 def _size(raw: object) -> int:
     try:
-        return len(json.dumps(raw, ensure_ascii=False))
+        return len(json.dumps(raw, ensure_ascii=False).encode("utf-8", "replace"))
     except RecursionError:
-        return 0  # Deeper than any limit, so it is refused.
+        return 0  # Deeper than any limit: what is kept of a tool is not so deep.

@@ -4,13 +4,13 @@ import json
 import re
 from collections.abc import Iterator
 
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 """Keys and indexes from the root of a JSON document."""
 
 _MARK = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],\n]')
 
 
-def key_lines(text: str) -> Iterator[tuple[Path, int]]:
+def key_lines(text: str) -> Iterator[tuple[KeyPath, int]]:
     """Every object key of a valid JSON `text`: its path and its line, from 1, in order.
 
     A key that is written twice comes twice.

@@ -68,7 +68,8 @@ def _not_started(error: OSError, at: Command) -> str:
             else "install it or correct `command`"
         )
         return f"the command {at.command!r} was not found; {cure}"
-    return f"the command {at.command!r} cannot be run: {error.strerror}"
+    why = f"the command {at.command!r} cannot be run: {error.strerror}"
+    return f"{why}; name a program that you may run"
 
 
 def _origin(server: McpServer) -> str:

@@ -16,11 +16,11 @@ _LONGEST_QUOTE = 300
 class Command:
     """A server that runs as a child process and speaks over its standard streams."""
 
-    command: str
+    command: str = field(repr=False)
     args: tuple[str, ...] = field(default=(), repr=False)
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     """What the child gets besides the few variables that any program needs (PATH, HOME, ...)."""
-    cwd: str | None = None
+    cwd: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

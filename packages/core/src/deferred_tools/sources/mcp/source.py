@@ -64,6 +64,7 @@ class McpSource:
 
     async def run(self, report: Report) -> None:
         """Offer the server's tools until cancelled; then nothing of it is left running."""
+        self._told = None
         if self._server.disabled:
             self._tell(report, SourceStatus.DISABLED, "disabled in its configuration")
             return
@@ -87,7 +88,7 @@ class McpSource:
                 self._tell(report, status, reason)
                 if life.seconds >= _SOUND_SECONDS:
                     wait = delays()
-                # Credentials do not mend themselves, and some servers lock who insists.
+                # Credentials do not mend themselves, and some servers lock out who insists.
                 refused = status is SourceStatus.AUTH_REQUIRED
                 await anyio.sleep(LONGEST_SECONDS if refused else next(wait))
         finally:
@@ -133,14 +134,15 @@ class McpSource:
                 self._warn(f"its changed list could not be read, so the old one stands: {why}")
                 # Else the last change would never be seen.
                 link.changed.set()
-                pause = next(wait)
             else:
+                before = self._tools
                 self._take(listing)
-                wait = delays()
-                pause = _RELIST_SECONDS
+                if self._tools != before:
+                    wait = delays()
             if not link.lost.is_set():
                 self._tell(report, SourceStatus.READY)
-            await anyio.sleep(pause)
+            # Longer and longer when there was nothing new: some servers tell of changes always.
+            await anyio.sleep(max(_RELIST_SECONDS, next(wait)))
 
     def _take(self, listing: Listing) -> None:
         limit = self._server.timeout or self._limits.call_seconds

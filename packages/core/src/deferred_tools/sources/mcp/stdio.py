@@ -42,6 +42,10 @@ T = TypeVar("T")
 class ChildProcess:
     """One run of a command. Opened once; tells afterwards what became of it."""
 
+    # A child cannot want other credentials, and its session is its life.
+    refused = False
+    forgotten = False
+
     def __init__(self, server: McpServer, command: Command, *, frame_bytes: int) -> None:
         self._server = server
         self._command = command
@@ -54,16 +58,6 @@ class ChildProcess:
         self._end_seen = ""
         self.settled = False
         """Set when the server has answered: then it is given time to leave by itself."""
-
-    @property
-    def refused(self) -> bool:
-        """Never: a child has no way to say that it wants other credentials."""
-        return False
-
-    @property
-    def forgotten(self) -> bool:
-        """Never: a child has one session, its own life."""
-        return False
 
     def open(self) -> Transport:
         """The child and the two streams to talk with it; no process is left on exit.
@@ -98,12 +92,14 @@ class ChildProcess:
             MemoryObjectSendStream[SessionMessage],
         ]
     ]:
-        process = await anyio.open_process(
-            [self._command.command, *self._command.args],
-            env=get_default_environment() | dict(self._command.env),
-            cwd=self._command.cwd,
-            start_new_session=True,
-        )
+        # Cancelled half-way, a child would be left that nobody knows.
+        with anyio.CancelScope(shield=True):
+            process = await anyio.open_process(
+                [self._command.command, *self._command.args],
+                env=get_default_environment() | dict(self._command.env),
+                cwd=self._command.cwd,
+                start_new_session=True,
+            )
         read, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         outgoing, write = anyio.create_memory_object_stream[SessionMessage](_OUTGOING_MESSAGES)
         with read, incoming, outgoing, write:

@@ -1,0 +1,62 @@
+"""Which tool may take a model's call, and what observers hear of it: for graphs and plain loops."""
+
+from langchain_core.messages import ToolCall, ToolMessage
+from langchain_core.tools import BaseTool, StructuredTool
+
+from deferred_tools.call import check_arguments
+from deferred_tools.errors import ConfigurationError, ModelError
+from deferred_tools.policy import Caller
+from deferred_tools.registry import RegisteredTool
+from deferred_tools.session import Session
+from deferred_tools.toolset import Toolset
+from langchain_deferred_tools.content import from_langchain
+from langchain_deferred_tools.source import LangChainTool
+
+
+def admit(toolset: Toolset, session: Session, call: ToolCall) -> RegisteredTool:
+    """The enabled tool that is to take `call`.
+
+    Raises:
+        ModelError: There is none, or the arguments do not fit.
+    """
+    entry = toolset.resolve(session, call["name"])
+    # All other arguments are validated where the tool runs: by LangChain or by `Toolset.call`.
+    if isinstance(entry.tool, LangChainTool) and not entry.tool.validates:
+        try:
+            check_arguments(entry, call["args"])
+        except ModelError as error:
+            toolset.plugins.tell(
+                "deferred_tools_refused",
+                caller=session.caller,
+                name=entry.spec.name,
+                error=error,
+            )
+            raise
+    return entry
+
+
+def tell_called(
+    toolset: Toolset, caller: Caller, entry: RegisteredTool | None, answer: ToolMessage
+) -> None:
+    """Tell observers of a call, unless `Toolset.call` has told them, or the tool is not ours."""
+    if entry is not None and isinstance(entry.tool, LangChainTool):
+        toolset.plugins.tell(
+            "deferred_tools_called",
+            caller=caller,
+            name=entry.spec.name,
+            result=from_langchain(answer),
+        )
+
+
+def check_sync(tool: BaseTool, instead: str) -> None:
+    """See that `tool` can run synchronously; where it cannot, `instead` is what to use.
+
+    Raises:
+        ConfigurationError: It is async only.
+    """
+    if isinstance(tool, StructuredTool) and tool.func is None:
+        raise ConfigurationError(
+            f"the tool {tool.name!r} is async only, and this run is not: use {instead}, give it "
+            "a sync function too, or, if it comes from an MCP server, hand that server to "
+            "`McpServers`, whose tools work in both"
+        )

@@ -1,0 +1,490 @@
+"""`tool_search`: policy first, then rank, then enable, and a reason for every miss."""
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deferred_tools import (
+    Caller,
+    Grant,
+    Grants,
+    Hit,
+    Limits,
+    Policy,
+    Registry,
+    SearchOutcome,
+    Session,
+    SourceState,
+    SourceStatus,
+    Tier,
+    Tool,
+    ToolSpec,
+)
+from deferred_tools.policy import Gate
+from deferred_tools.registry import SourceView
+from deferred_tools.search import PARAMETERS, MissReason, SearchRequest, ToolSearch
+from deferred_tools.testing.sources import ScriptedTool, ready
+
+LIMITS = Limits()
+ROOT = Caller.root()
+EVE = Caller.principal("eve")
+READY = SourceStatus.READY
+
+
+class Words:
+    """Ranks by how many words of the query a description holds."""
+
+    def __init__(self) -> None:
+        self.specs: Sequence[ToolSpec] = ()
+
+    def index(self, specs: Sequence[ToolSpec]) -> None:
+        self.specs = specs
+
+    def search(self, query: str, k: int, within: Collection[str] | None = None) -> list[Hit]:
+        wanted = set(query.lower().split())
+        scored = [
+            Hit(spec.name, len(wanted & set(spec.description.lower().split())))
+            for spec in self.specs
+            if within is None or spec.name in within
+        ]
+        return sorted((hit for hit in scored if hit.score), key=lambda hit: -hit.score)[:k]
+
+
+class Filler(Words):
+    """Finds everything, and what does not exist, whatever is asked."""
+
+    def search(self, query: str, k: int, within: Collection[str] | None = None) -> list[Hit]:
+        return [Hit("none", 9.0), *(Hit(spec.name, 1.0) for spec in self.specs)]
+
+
+def source(name: str, *tools: Tool, status: SourceStatus = READY) -> SourceView:
+    state = replace(ready(*tools), status=status)
+    return SourceView(name=name, tier=Tier.MCP, state=state)
+
+
+MAIL = ScriptedTool("send", "send mail to people")
+POST = ScriptedTool("post", "send a letter")
+CLOCK = ScriptedTool("clock", "tell the time")
+SECRET = ScriptedTool("secret", "send mail to people as somebody else")
+WORLD = (source("s", MAIL, POST, CLOCK),)
+
+
+class Searcher:
+    """One caller's searches over some sources."""
+
+    def __init__(
+        self,
+        *sources: SourceView,
+        caller: Caller = ROOT,
+        policies: Sequence[Policy] = (Grants(),),
+        retriever: Words | None = None,
+        **bounds: Any,
+    ) -> None:
+        self.limits = Limits(**bounds)
+        registry = Registry.build(sources or WORLD)
+        retriever = retriever or Words()
+        retriever.index(registry.specs)
+        visible = Gate(policies).visible(caller, registry.specs)
+        self.search = ToolSearch(
+            registry=registry,
+            visible={spec.name: spec for spec in visible},
+            retriever=retriever,
+            limits=self.limits,
+        )
+        self.session = Session(caller=caller)
+
+    def __call__(
+        self, arguments: Any = None, *, turn: str = "t", position: int = 0, **given: Any
+    ) -> SearchOutcome:
+        request = SearchRequest.parse(arguments or given, self.limits)
+        outcome = self.search.run(self.session, request, turn=turn, position=position)
+        self.session = outcome.session
+        return outcome
+
+    def names(self) -> list[str]:
+        return [entry.name for entry in self.session.enabled(self.limits.enabled_tools)]
+
+
+def told(outcome: SearchOutcome) -> dict[str, Any]:
+    data = outcome.data
+    return {key: value for key, value in data.items() if value}
+
+
+# --- what the model asked
+
+
+@pytest.mark.parametrize(
+    ("given_names", "read"),
+    [
+        (["a", "b"], ("a", "b")),
+        ('["a", "b"]', ("a", "b")),
+        ("a", ("a",)),
+        ('"a"', ("a",)),
+        ("a, b", ("a", "b")),
+        ([" a ", "", 5, None, "a"], ("a",)),
+        ({"a": 1}, ()),
+        (5, ()),
+        (None, ()),
+        ("[" * 100_000, ("[" * 256,)),
+        ("", ()),
+        (["x" * 300], ("x" * 256,)),
+        (["half \ud800"], ("half ?",)),
+    ],
+    ids=lambda value: repr(value)[:20],
+)
+def test_names_are_read_from_lists_and_from_text(given_names: Any, read: tuple[str, ...]) -> None:
+    assert SearchRequest.parse({"names": given_names}, LIMITS).names == read
+
+
+@pytest.mark.parametrize(
+    ("given_limit", "read"),
+    [
+        (None, 5), (1, 1), (19, 19), (20, 20), (21, 20), (0, 1), (-3, 1), ("7", 7), (" 7 ", 7),
+        ("x", 5), ("²", 5), ("9" * 5_000, 20), (True, 5), (2.5, 5), ([], 5), (10**30, 20),
+    ],
+    ids=lambda value: repr(value)[:20],
+)  # fmt: skip
+def test_a_limit_is_read_within_its_bounds(given_limit: Any, read: int) -> None:
+    assert SearchRequest.parse({"query": "x", "limit": given_limit}, LIMITS).limit == read
+
+
+@pytest.mark.parametrize("length", [3_999, 4_000, 4_001])
+def test_a_query_beyond_the_bound_is_cut_and_that_is_said(length: int) -> None:
+    request = SearchRequest.parse({"query": "x" * length}, LIMITS)
+    assert len(request.query) == min(length, 4_000)
+    assert request.notes == (("The query was cut to 4000 characters.",) if length > 4_000 else ())
+
+
+@pytest.mark.parametrize("count", [63, 64, 65])
+def test_names_beyond_the_bound_are_left_out_and_that_is_said(count: int) -> None:
+    request = SearchRequest.parse({"names": [f"n{at}" for at in range(count)]}, LIMITS)
+    assert len(request.names) == min(count, 64)
+    assert request.notes == (("Only the first 64 names were looked at.",) if count > 64 else ())
+
+
+@pytest.mark.parametrize("limit", [19, 20, 21])
+def test_a_limit_beyond_the_bound_is_said(limit: int) -> None:
+    request = SearchRequest.parse({"query": "x", "limit": limit}, LIMITS)
+    assert request.notes == (("One query enables at most 20 tools.",) if limit > 20 else ())
+
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ANY_TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(JSON | st.fixed_dictionaries({"query": JSON, "names": JSON, "limit": JSON}))
+def test_whatever_a_model_sends_is_answered_and_can_be_stored(arguments: Any) -> None:
+    searcher = Searcher()
+    outcome = searcher(arguments)
+    assert outcome.text
+    assert json.loads(json.dumps(outcome.data)) == outcome.data
+    assert Session.model_validate_json(searcher.session.model_dump_json()) == searcher.session
+
+
+def test_text_instead_of_an_object_is_the_query() -> None:
+    assert SearchRequest.parse("send mail", LIMITS).query == "send mail"
+    assert SearchRequest.parse(None, LIMITS) == SearchRequest()
+
+
+def test_the_schema_for_the_model_says_what_is_read() -> None:
+    assert set(PARAMETERS["properties"]) == {"query", "names", "limit"}
+    assert PARAMETERS["properties"]["limit"]["maximum"] == LIMITS.search_limit
+
+
+# --- finding and enabling
+
+
+def test_what_is_found_is_enabled_in_rank_order() -> None:
+    searcher = Searcher()
+    outcome = searcher(query="send mail")
+    assert told(outcome) == {"enabled": ["s__send", "s__post"]}
+    assert searcher.names() == ["s__send", "s__post"]
+    assert outcome.text == (
+        "Enabled. From your next message on you can call:\n"
+        "- s__send: send mail to people\n"
+        "- s__post: send a letter"
+    )
+
+
+def test_names_come_before_what_a_query_finds_and_nothing_comes_twice() -> None:
+    outcome = Searcher()(query="send mail", names=["s__clock", "s__post"])
+    assert told(outcome) == {"enabled": ["s__clock", "s__post", "s__send"]}
+
+
+def test_a_tool_may_be_asked_for_by_its_id() -> None:
+    searcher = Searcher(source("s", ScriptedTool("a b")))
+    assert told(searcher(names=["s__a b"])) == {"enabled": ["s__a_b"]}
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_a_query_enables_at_most_its_limit(limit: int) -> None:
+    searcher = Searcher(source("s", *(ScriptedTool(f"t{at}", "send it") for at in range(9))))
+    assert len(searcher(query="send", limit=limit).enabled) == limit
+
+
+def test_enabling_again_changes_nothing_and_says_so() -> None:
+    searcher = Searcher()
+    searcher(query="send mail")
+    before = searcher.names()
+    outcome = searcher(query="letter")
+    assert told(outcome) == {"already_enabled": ["s__post"]}
+    assert outcome.text == "Already enabled, call directly:\n- s__post: send a letter"
+    assert searcher.names() == before
+
+
+def test_a_tool_that_has_changed_is_enabled_anew_and_comes_last() -> None:
+    searcher = Searcher()
+    searcher(query="send mail")
+    changed = ScriptedTool("send", "send mail to people and a copy")
+    again = Searcher(source("s", changed, POST, CLOCK))
+    again.session = searcher.session
+    assert told(again(query="send mail")) == {
+        "enabled": ["s__send"],
+        "already_enabled": ["s__post"],
+    }
+    assert again.names() == ["s__post", "s__send"]
+
+
+def test_a_tool_that_was_disabled_is_enabled_anew() -> None:
+    searcher = Searcher()
+    searcher(query="clock time")
+    searcher.session = searcher.session.disable(["s__clock"])
+    assert told(searcher(query="clock time")) == {"enabled": ["s__clock"]}
+
+
+def test_a_retriever_cannot_enable_more_than_exists_or_was_asked_for() -> None:
+    searcher = Searcher(retriever=Filler())
+    assert told(searcher(query="x", limit=2)) == {"enabled": ["s__send", "s__post"]}
+
+
+# --- bounds
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_one_search_enables_no_more_than_may_be_enabled_at_once(count: int) -> None:
+    tools = [ScriptedTool(f"t{at}", "send") for at in range(count)]
+    searcher = Searcher(source("s", *tools), enabled_tools=3)
+    outcome = searcher(query="send", limit=9)
+    best = [f"s__t{at}" for at in range(min(count, 3))]
+    assert searcher.names() == [tool.name for tool in outcome.enabled] == best
+    beyond = ("Not enabled, since at most 3 tools are at once: s__t3.",)
+    assert outcome.notes == (beyond if count > 3 else ())
+
+
+def test_who_had_to_leave_is_named() -> None:
+    searcher = Searcher(enabled_tools=2)
+    searcher(query="clock time")
+    outcome = searcher(query="send mail")
+    assert outcome.notes == ("No longer enabled, since at most 2 tools are at once: s__clock.",)
+    assert searcher.names() == ["s__send", "s__post"]
+
+
+@pytest.mark.parametrize("made", [7, 8, 9])
+def test_the_searches_of_one_turn_are_bounded(made: int) -> None:
+    searcher = Searcher()
+    for at in range(made):
+        outcome = searcher(query=f"nothing {at}")
+    (miss,) = outcome.misses
+    assert (miss.reason is MissReason.LIMIT_REACHED) == (made > 8)
+    assert len(searcher.session.searches) == min(made, 8)
+    assert told(searcher(query="send mail", turn="next"))["enabled"]
+
+
+def test_a_search_past_the_budget_enables_nothing_and_says_what_to_do() -> None:
+    searcher = Searcher(searches_per_turn=1)
+    searcher(query="time")
+    before = searcher.session
+    outcome = searcher(query="send mail")
+    assert searcher.session is before
+    assert outcome.text == (
+        "Not enabled (limit_reached): send mail. 1 searches are allowed in one turn. Work with "
+        "the tools that are enabled, or tell the user what is missing."
+    )
+
+
+def test_searches_side_by_side_count_too() -> None:
+    searcher = Searcher(searches_per_turn=2)
+    base = searcher.session
+    outcomes = []
+    for position in range(3):
+        searcher.session = base
+        outcomes.append(searcher(query="send mail", position=position))
+    reasons = [[miss.reason.value for miss in outcome.misses] for outcome in outcomes]
+    assert reasons == [[], [], ["limit_reached"]]
+
+
+def test_without_a_turn_searches_are_not_counted() -> None:
+    searcher = Searcher(searches_per_turn=1)
+    for _ in range(3):
+        assert not searcher(query="send mail", turn="").misses
+
+
+def test_the_same_search_with_the_same_answer_says_what_to_call() -> None:
+    searcher = Searcher()
+    assert searcher(query="send mail").notes == ()
+    (note,) = searcher(query="send mail").notes
+    assert note == "You have searched this before with the same result: call s__send."
+    assert searcher(query="send mail", turn="next").notes == ()
+
+
+# --- misses
+
+
+def test_no_match_says_what_to_try() -> None:
+    outcome = Searcher()(query="zzqx", names=["none"])
+    assert told(outcome) == {
+        "misses": [
+            {
+                "wanted": "none",
+                "reason": "no_match",
+                "hint": "Check it in <available_tools>, or give a `query`.",
+            },
+            {
+                "wanted": "zzqx",
+                "reason": "no_match",
+                "hint": "Try other words, or a name from <available_tools>.",
+            },
+        ]
+    }
+
+
+def test_an_empty_search_says_what_to_give() -> None:
+    outcome = Searcher()({})
+    assert outcome.text == "Not enabled (no_match): (nothing). Give `query` or `names`."
+
+
+AWAY = {
+    SourceStatus.CONNECTING: ("server_connecting", "search again in a moment"),
+    SourceStatus.UNAVAILABLE: ("server_unavailable", "cannot be reached"),
+    SourceStatus.AUTH_REQUIRED: ("auth_required", "sign in first"),
+    SourceStatus.DISABLED: ("disabled", "switched off by the host"),
+}
+
+
+@pytest.mark.parametrize("status", AWAY)
+@pytest.mark.parametrize("arguments", [{"query": "send"}, {"names": ["s__send"]}], ids=str)
+def test_a_tool_of_a_server_that_is_away_is_not_enabled_and_the_reason_is_told(
+    status: SourceStatus, arguments: dict[str, Any]
+) -> None:
+    searcher = Searcher(source("s", MAIL, status=status), source("t", CLOCK))
+    (miss,) = searcher(arguments).misses
+    reason, words = AWAY[status]
+    assert (miss.wanted, miss.reason.value) == ("s__send", reason)
+    assert words in miss.hint
+    assert searcher.names() == []
+
+
+def test_a_server_that_is_away_costs_only_its_own_tools() -> None:
+    searcher = Searcher(source("s", MAIL, status=SourceStatus.UNAVAILABLE), source("t", POST))
+    outcome = searcher(query="send")
+    assert [tool.name for tool in outcome.enabled] == ["t__post"]
+    assert [miss.wanted for miss in outcome.misses] == ["s__send"]
+
+
+def test_the_application_is_told_which_servers_could_not_be_searched() -> None:
+    sources = [
+        source("up", CLOCK),
+        source("starting", status=SourceStatus.CONNECTING),
+        source("off", status=SourceStatus.DISABLED),
+    ]
+    (miss,) = Searcher(*sources)(query="zzqx").misses
+    assert "could not be searched in full: starting (connecting)." in miss.hint
+    (miss,) = Searcher(*sources)(names=["starting__tool"]).misses
+    assert miss.reason is MissReason.SERVER_CONNECTING
+
+
+# --- policy
+
+OTHERS = [
+    EVE,
+    Caller.principal("eve", roles=["x"]),
+    Caller.subagent("helper", allow=["s__*"]),
+    Caller.anonymous(),
+]
+
+
+@pytest.mark.parametrize("caller", OTHERS, ids=lambda caller: caller.kind.value)
+@pytest.mark.parametrize("status", SourceStatus)
+def test_of_a_hidden_server_nothing_is_told_to_others_than_the_application(
+    caller: Caller, status: SourceStatus
+) -> None:
+    policies = [Grants([Grant(tools=("s__*",))])]
+    hidden = source("hidden", SECRET, status=status)
+
+    def answers(*sources: SourceView) -> list[tuple[str, Any, str]]:
+        searcher = Searcher(*sources, caller=caller, policies=policies)
+        return [
+            (outcome.text, outcome.data, outcome.session.model_dump_json())
+            for outcome in (
+                searcher(query="send mail"),
+                searcher(query="somebody else"),
+                searcher(query="zzqx"),
+                searcher(names=["hidden__secret", "hidden__none", "hidden", "s__clock"]),
+            )
+        ]
+
+    assert answers(*WORLD, hidden) == answers(hidden, *WORLD) == answers(*WORLD)
+
+
+@pytest.mark.parametrize("arguments", [
+    {"query": "send mail to people"},
+    {"query": "somebody else"},
+    {"query": "send", "limit": 1},
+    {"names": ["s__secret"]},
+    {"names": ["s__secret"], "query": "else"},
+], ids=str)  # fmt: skip
+def test_a_forbidden_tool_is_answered_like_one_that_does_not_exist(
+    arguments: dict[str, Any],
+) -> None:
+    policies = [Grants([Grant(tools=("s__send", "s__post", "s__clock"))])]
+    without = Searcher(*WORLD, caller=EVE, policies=policies)(arguments)
+    with_it = Searcher(
+        source("s", SECRET, MAIL, POST, CLOCK), caller=EVE, policies=policies
+    )(arguments)  # fmt: skip
+    assert with_it == without
+    assert (with_it.text, with_it.data) == (without.text, without.data)
+
+
+def test_the_limit_counts_allowed_tools_only() -> None:
+    policies = [Grants([Grant(tools=("s__post",))])]
+    searcher = Searcher(caller=EVE, policies=policies)
+    assert told(searcher(query="send mail", limit=1)) == {"enabled": ["s__post"]}
+
+
+def test_a_retriever_that_ignores_what_it_may_find_finds_nothing_more() -> None:
+    searcher = Searcher(
+        caller=EVE, policies=[Grants([Grant(tools=("s__post",))])], retriever=Filler()
+    )
+    assert told(searcher(query="x")) == {"enabled": ["s__post"]}
+
+
+def test_a_tool_that_is_no_longer_allowed_is_not_told_to_be_enabled() -> None:
+    searcher = Searcher(caller=Caller.subagent("helper"))
+    searcher(query="send mail")
+    narrow = Caller.subagent("helper", allow=["s__clock"])
+    again = Searcher(caller=narrow)
+    again.session = searcher.session.for_caller(narrow)
+    assert [miss.reason.value for miss in again(names=["s__send"]).misses] == ["no_match"]
+
+
+def test_an_outcome_leaves_the_given_session_as_it_was() -> None:
+    searcher = Searcher()
+    before = searcher.session
+    copy = before.model_dump_json()
+    searcher(query="send mail")
+    assert before.model_dump_json() == copy
+    assert searcher.session != before
+
+
+def test_a_source_without_tools_is_no_trouble() -> None:
+    empty = SourceView(name="e", tier=Tier.MCP, state=SourceState(status=READY))
+    assert told(Searcher(empty, *WORLD)(query="time")) == {"enabled": ["s__clock"]}
