@@ -20,7 +20,10 @@ MODEL = NoOpModel()
 
 def measure(definitions: Sequence[Definition], *, repeats: int, bigtool: bool) -> Measured:
     """Ours against create_agent, LangChain's own middleware and langgraph-bigtool."""
-    peers, versions = peer(len(definitions), repeats) if bigtool else ({}, "")
+    others = "langgraph-bigtool is left out: --bigtool makes the environment that it needs"
+    peers: dict[str, Timing] = {}
+    if bigtool:
+        peers, others = peer(len(definitions), repeats)
     rows: list[Row] = []
     goals: list[Goal] = []
     made: dict[str, Callable[[], list[BaseTool]]] = {
@@ -46,11 +49,7 @@ def measure(definitions: Sequence[Definition], *, repeats: int, bigtool: bool) -
             rows.append(_row(f"{kind}: langgraph-bigtool", peers[kind], plain))
         name = f"construct with {len(definitions):,} {kind}"
         goals.append(Goal(name, ours.median, 100, "ms", cpu=ours.cpu))
-    note = "Tool objects are made before the clock starts, anew for each run. "
-    if bigtool:
-        note += f"langgraph-bigtool without its index, in an environment of its own: {versions}."
-    else:
-        note += "langgraph-bigtool is left out: --bigtool makes the environment that it needs."
+    note = f"Tools are made before the clock starts, anew for each run. {others}."
     title = f"Constructing an agent with {len(definitions):,} tools"
     return Measured([Table(title, rows, note)], goals)
 

@@ -24,9 +24,11 @@ NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required"
 SOON = Limits(call_seconds=0.05)
 
 
-def registered(tool: ScriptedTool | FunctionTool, tier: Tier = Tier.CODE) -> RegisteredTool:
+def registered(
+    tool: ScriptedTool | FunctionTool, tier: Tier = Tier.CODE, limits: Limits | None = None
+) -> RegisteredTool:
     view = SourceView(name="s", tier=tier, state=ready(tool))
-    (entry,) = Registry.build([view])
+    (entry,) = Registry.build([view], limits=limits)
     return entry
 
 
@@ -172,8 +174,9 @@ def test_an_output_that_would_take_too_long_to_check_is_kept_with_a_note() -> No
         "$defs": {"a": alternatives, "b": {"anyOf": [{"$ref": "#/$defs/a"}] * 2}},
         "$ref": "#/$defs/a",
     }
-    checked = answers(ToolResult(content=TEXT, structured={}), schema)
-    assert "steps would be needed to check it" in checked.notes[0]
+    tool = ScriptedTool("add", output_schema=schema, answer=ToolResult(structured={}))
+    checked = run(registered(tool, limits=Limits(validation_steps=1_000)), {})
+    assert "more than 1000 steps would be needed to check it" in checked.notes[0]
 
 
 @pytest.mark.parametrize(("tier", "bounded"), [(Tier.CODE, True), (Tier.MCP, False)])

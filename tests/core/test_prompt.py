@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
 from itertools import pairwise
 from xml.etree import ElementTree
 
@@ -208,13 +207,12 @@ def test_a_tokenizer_of_ones_own_decides_what_fits() -> None:
 # --- the same bytes
 
 
-@pytest.mark.parametrize("budget", [300, 1_000, 100_000])
-def test_the_same_catalogue_gives_the_same_bytes_in_every_process(budget: int) -> None:
+def test_the_same_catalogue_gives_the_same_bytes_in_every_process() -> None:
     code = (
-        "import hashlib, sys; from deferred_tools import ToolSummary; "
+        "import hashlib; from deferred_tools import ToolSummary; "
         "from deferred_tools.prompt import render; "
         "shown = [ToolSummary(f's{n % 7}__t{n}', 'Do it. ' * 9, f's{n % 7}') for n in range(99)]; "
-        f"text = render(shown, budget={budget}); "
+        "text = ''.join(render(shown, budget=budget) for budget in (300, 1_000, 100_000)); "
         "print(hashlib.sha256(text.encode()).hexdigest())"
     )
     digests = {
@@ -228,13 +226,6 @@ def test_the_same_catalogue_gives_the_same_bytes_in_every_process(budget: int) -
         for seed in ("1", "2")
     }
     assert len(digests) == 1
-
-
-@given(st.lists(st.builds(ToolSummary, SAFE, HOSTILE, SAFE), max_size=10), st.integers(90, 900))
-def test_the_same_catalogue_gives_the_same_bytes_every_time(
-    shown: Sequence[ToolSummary], budget: int
-) -> None:
-    assert render(shown, budget=budget) == render(list(shown), budget=budget)
 
 
 # --- the estimate

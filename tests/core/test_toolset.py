@@ -321,9 +321,22 @@ def test_it_opens_and_closes_with_async_with() -> None:
 
 def test_a_cancelled_async_with_is_closed_all_the_same() -> None:
     async def use() -> None:
-        with anyio.move_on_after(0.05):
+        with anyio.CancelScope() as scope:
             async with Toolset.from_sources(clock):
+                scope.cancel()
                 await anyio.sleep_forever()
+
+    anyio.run(use)
+    assert not loops()
+
+
+def test_an_async_with_that_is_cancelled_while_it_opens_leaves_nothing_open() -> None:
+    toolset = Toolset.from_sources(ScriptedSource("never"))
+
+    async def use() -> None:
+        with anyio.move_on_after(0.05):
+            async with toolset:
+                pytest.fail("it must not open")
 
     anyio.run(use)
     assert not loops()
@@ -695,7 +708,9 @@ def test_a_plugin_that_fails_while_it_registers_stops_the_start_and_is_named(hoo
     plugin = type("Faulty", (), {name: staticmethod(hookimpl(fails))})()
     with (
         pytest.raises(PluginError, match=f"'Faulty' failed in {name}: no disk"),
-        Toolset.from_sources(clock, plugins=[plugin], retriever="none"),
+        Toolset.from_sources(
+            clock, plugins=[plugin], retriever="plugged" if hook == "retrievers" else "keyword"
+        ),
     ):
         pytest.fail("it must not open")
     assert not loops()

@@ -111,7 +111,7 @@ class Toolset:
             loop = self._started()
             try:
                 loop.ready.result()
-            except DeferredToolsError:
+            except BaseException:  # interrupted, too: what has started must not stay
                 self.close()
                 raise
         return self
@@ -129,6 +129,11 @@ class Toolset:
         if stop is not None:
             stop()
 
+    async def aclose(self) -> None:
+        """`close`, without blocking the event loop; done even when cancelled."""
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(self.close)
+
     def __enter__(self) -> Self:
         return self.open()
 
@@ -136,11 +141,14 @@ class Toolset:
         self.close()
 
     async def __aenter__(self) -> Self:
-        return await self.aopen()
+        try:
+            return await self.aopen()
+        except BaseException:  # cancelled, too: what has started must not stay
+            await self.aclose()
+            raise
 
     async def __aexit__(self, *_: object) -> None:
-        with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(self.close)
+        await self.aclose()
 
     # --- what an adapter needs
 

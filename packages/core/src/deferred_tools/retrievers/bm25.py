@@ -18,6 +18,10 @@ from deferred_tools.spec import ToolSpec
 
 QUERY_LENGTH = 4_000
 """Characters of a query that are read."""
+FLOOR = 0.1
+"""Share of the best evidence for a request below which a tool is filler."""
+CLAUSE_FLOOR = 0.3
+"""The same for one part of a request, which only lifts what stands out."""
 CLAUSE = 0.5
 """What is gained by the best tool for one part of a request, as a share of the best score."""
 
@@ -72,16 +76,17 @@ def _numbers(index: _Index, within: Collection[str]) -> set[int] | None:
 
 def _rank(index: _Index, query: str, allowed: Collection[int] | None) -> dict[int, float]:
     """The score of every tool that has anything to do with `query`."""
-    scores = index.words.evidence(index.vocabulary.terms(query), allowed)
+    scores = index.words.evidence(index.vocabulary.terms(query), allowed, FLOOR)
     best = max(scores.values(), default=1.0)
     gains: dict[int, float] = {}
     for clause in clauses(query, index.vocabulary.analyser):
-        part = index.words.evidence(index.vocabulary.terms(clause), allowed)
+        part = index.words.evidence(index.vocabulary.terms(clause), allowed, CLAUSE_FLOOR)
         most = max(part.values(), default=1.0)
         # A part that hardly finds anything says little of what it finds.
         factor = CLAUSE * best * min(1.0, 2 * most / best) / most
         for number, score in part.items():
-            gains[number] = max(gains.get(number, 0.0), factor * score)
+            if factor * score > gains.get(number, 0.0):
+                gains[number] = factor * score
     for number, gain in gains.items():
         scores[number] = scores.get(number, 0.0) + gain
     best = max(scores.values(), default=1.0)

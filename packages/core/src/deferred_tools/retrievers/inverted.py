@@ -28,8 +28,6 @@ NAME_COVERAGE = 0.4
 """What is gained by a tool whose whole name is in the query."""
 SOURCE_BOOST = 0.4
 """Share of the best score of a source that its other tools gain."""
-FLOOR = 0.1
-"""Share of the best evidence below which a tool is filler."""
 COMMON = 0.06
 """Share of all tools above which a word finds no tool: it only ranks what rarer words found."""
 ENOUGH = 100
@@ -78,9 +76,12 @@ class Inverted:
         return cls(postings, rarity, _shares(names, rarity), joined, sources)
 
     def evidence(
-        self, terms: Mapping[str, float], allowed: Collection[int] | None
+        self, terms: Mapping[str, float], allowed: Collection[int] | None, floor: float
     ) -> dict[int, float]:
-        """The score of every tool for which the weighted `terms` speak, filler left out."""
+        """The score of every tool for which the weighted `terms` speak.
+
+        Tools with less than `floor` of the best evidence are left out.
+        """
         scores: dict[int, float] = {}
         for term in sorted(terms, key=lambda term: len(self.postings[term])):
             held = self.postings[term]
@@ -93,7 +94,7 @@ class Inverted:
             _add(covered, self.shares.get(term, {}), min(weight, 1.0), scores.keys())
         for number, share in covered.items():
             scores[number] *= 1 + NAME_COVERAGE * share
-        least = FLOOR * max(scores.values(), default=0.0)
+        least = floor * max(scores.values(), default=0.0)
         return self._with_sources(
             {number: score for number, score in scores.items() if score >= least}
         )
@@ -145,8 +146,8 @@ def _terms(
                 compounds.append((stems, joined))
         tools.append(terms)
     known = {stem for stems in chunks.values() for stem in stems}
-    for stems, joined in compounds:  # `GitHub` here, `github` there
-        stems += known.intersection(joined)
+    for held, joined in compounds:  # `GitHub` here, `github` there
+        held += [word for word in joined if word in known]
     split = {word: chunks[run] for run, word in chunks.joined.items() if word not in known}
     for spec in specs:
         for left, right in pairwise(analyser.words(spec.tool)):
@@ -195,7 +196,7 @@ def _postings(tools: Sequence[_Terms]) -> Postings:
 
 def _rarity(held: int, total: int) -> float:
     """What a term says that `held` of `total` tools hold."""
-    return math.log1p((total - held + 0.5) / (held + 0.5)) ** RARITY_POWER
+    return float(math.log1p((total - held + 0.5) / (held + 0.5)) ** RARITY_POWER)
 
 
 def _shares(names: Sequence[Sequence[str]], rarity: Mapping[str, float]) -> Postings:

@@ -2,14 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from deferred_tools.retrievers.inverted import Inverted, surface
 from deferred_tools.retrievers.spelling import Spelling
 from deferred_tools.retrievers.synonyms import LONGEST, Synonyms
-from deferred_tools.retrievers.text import STOP_WORDS, Analyser
+from deferred_tools.retrievers.text import Analyser
 
 CLAUSES = 16
 """Parts of one request that are looked at by themselves."""
@@ -29,7 +29,8 @@ AS_WRITTEN = 0.15
 """Weight of a word as it stands in a name, beside its stem."""
 
 _CLAUSE = re.compile(
-    r"(?<=[.;!?])\s+|[。！？；]|\n+|[,，、]\s*(?:(?:and|then|also|or)\s)?"
+    r"(?<=[.;!?])\s+|[\u3002\uff01\uff1b\uff1f]|\n+"
+    r"|[,\u3001\uff0c]\s*(?:(?:and|then|also|or)\s)?"
     r"|\s(?:and then|then|and also|and|also|as well as|additionally|moreover|furthermore|plus)\s",
     re.IGNORECASE,
 )

@@ -28,8 +28,7 @@ CHOICES = 20
 PARAMETERS = 256
 """Parameters, nested ones included, that are searched per tool."""
 
-STOP_WORDS = frozenset(
-    """
+_ENGLISH = """
     a about all also am an and any are as at be because been being both but by can could did do
     does doing done each either else etc every few for from give had has have having he hello help
     her here hey hi him his how i if in into is it its itself just kindly let like ll looking lot
@@ -38,8 +37,8 @@ STOP_WORDS = frozenset(
     such t tell than thank thanks that the their them then there these they this those through to
     too us use used uses using ve very via want wanted wants was we were what when where whether
     which while who whom whose why will with would you your yours
-    """.split()
-)
+"""
+STOP_WORDS = frozenset(_ENGLISH.split())
 
 # Blocks of letters that are written without spaces between words.
 _UNSPACED = (
@@ -69,7 +68,10 @@ _CASE = re.compile(
 _PIECE = re.compile(r"[a-z0-9]+")
 _LETTERS = re.compile(r"[a-z]{3,}")
 # Snowball English changes no word with another end: asking first saves most of the time.
-_ENDINGS = tuple("s y e i l ed ing ence ance ent ant er or ic ism ate ous ion ness".split())
+_ENDINGS = (
+    ("s", "y", "e", "i", "l", "ed", "er", "ic", "or")
+    + ("ant", "ent", "ing", "ion", "ism", "ogist")
+)
 
 
 class Chunk(NamedTuple):

@@ -73,7 +73,7 @@ def demo(
     prefix = "deferred-tools-demo-"
     with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
         if tools is Tools.CORPUS:
-            scene = corpus_scene()
+            scene = corpus_scene(os.environ)
         else:
             scene = servers_scene(Path(folder), _interpreter_of_others(console))
         for note in scene.notes:

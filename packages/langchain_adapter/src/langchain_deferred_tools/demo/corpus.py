@@ -20,17 +20,15 @@ _VARIABLE = "DEFERRED_TOOLS_SHARED"
 _FILE = Path("corpus", "mcp_tools.jsonl.gz")
 
 
-def corpus_scene(environ: Mapping[str, str] = os.environ) -> Scene:
+def corpus_scene(environ: Mapping[str, str]) -> Scene:
     """Every definition of the corpus, a source for each server.
 
     Raises:
         ConfigurationError: The corpus is not where it is looked for, or cannot be read.
     """
-    by_server: dict[str, list[object]] = {}
-    for row in _rows(find_corpus(environ)):
-        by_server.setdefault(row["server"], []).append(row)
+    rows = _rows_by_server(find_corpus(environ))
     return Scene(
-        sources=tuple(CorpusSource(name, rows) for name, rows in by_server.items()),
+        sources=tuple(CorpusSource(name, of_it) for name, of_it in rows.items()),
         steps=(_STEP,),
         notes=("No server stands behind these tools: every call is refused, and says so.",),
     )
@@ -76,7 +74,7 @@ class CorpusSource:
                 warnings.append(f"server {self.name!r}: a tool is left out: {error}")
             else:
                 tools.append(DefinitionOnly(spec))
-                warnings += notes
+                warnings += [f"server {self.name!r}, tool {spec.tool!r}: {n}" for n in notes]
         report(SourceState(status=SourceStatus.READY, tools=tuple(tools), warnings=tuple(warnings)))
 
 
@@ -95,14 +93,16 @@ class DefinitionOnly:
         return ToolResult(content=({"type": "text", "text": text},), is_error=True)
 
 
-def _rows(file: Path) -> list[dict[str, Any]]:
+def _rows_by_server(file: Path) -> dict[str, list[object]]:
+    found: dict[str, list[object]] = {}
     try:
         with gzip.open(file, "rt", encoding="utf-8") as lines:
-            return [json.loads(line) for line in lines]
-    except (OSError, ValueError) as error:
-        raise ConfigurationError(
-            f"the corpus {os.fspath(file)!r} cannot be read: {error}"
-        ) from None
+            for row in map(json.loads, lines):
+                found.setdefault(row["server"], []).append(row)
+    except (OSError, EOFError, ValueError, LookupError) as error:
+        told = f"{type(error).__name__}: {error}"
+        raise ConfigurationError(f"the corpus {os.fspath(file)!r} cannot be read: {told}") from None
+    return found
 
 
 _STEP = Step(

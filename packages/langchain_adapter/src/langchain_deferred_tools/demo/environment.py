@@ -16,7 +16,7 @@ from deferred_tools.errors import HostError
 from deferred_tools.spec import one_line
 
 
-def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
+def cache_folder(environ: Mapping[str, str]) -> Path:
     """Where this user's programs keep what they can make again."""
     if os.name == "nt":
         base = Path(environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
