@@ -46,7 +46,7 @@ class MemoryServer:
         self.name = namespace(name)
         self._raw = raw
 
-    async def run(self, report: Report) -> None:
+    async def run(self, report: Report, limits: Limits) -> None:
         report(await self.state())
 
     async def state(self) -> SourceState:

@@ -8,7 +8,7 @@ from langgraph.prebuilt import tools_condition
 
 from deferred_tools import Toolset
 from examples.scripted import answers, call, says, script
-from langchain_deferred_tools.graph import DeferredToolsGraph, DeferredToolsState
+from langchain_deferred_tools.graph import DeferredMessagesState, DeferredToolsGraph
 
 
 def book_table(name: str, people: int) -> str:
@@ -27,7 +27,7 @@ def main() -> None:
     with Toolset.from_sources([book_table]) as toolset:
         deferred = DeferredToolsGraph(toolset)
 
-        def think(state: DeferredToolsState) -> dict[str, Any]:
+        def think(state: DeferredMessagesState) -> dict[str, Any]:
             bound = model.bind_tools(deferred.bound(state))
             return {"messages": [bound.invoke(deferred.prompt(state))]}
 

@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import anyio
@@ -10,6 +11,7 @@ import pytest
 
 from deferred_tools import Source, SourceState, SourceStatus, Tier
 from deferred_tools.errors import ConfigurationError
+from deferred_tools.limits import Limits
 from deferred_tools.loop import SourceLoop
 from deferred_tools.sources.base import Report
 from deferred_tools.testing.sources import ScriptedSource, ScriptedTool, ready
@@ -32,7 +34,7 @@ class Watch:
             sources,
             rebuild=self._rebuild,
             changed=lambda name, state: self.heard.append((name, state.status.value)),
-            startup_seconds=startup_seconds,
+            limits=Limits(startup_seconds=startup_seconds),
         )
 
     def _rebuild(self, states: Sequence[SourceState]) -> None:
@@ -67,7 +69,7 @@ class Runs:
         self.name = name
         self._run = run
 
-    async def run(self, report: Report) -> None:
+    async def run(self, report: Report, limits: Limits) -> None:
         await self._run(report)
 
 
@@ -288,5 +290,26 @@ def test_functions_run_in_the_loop_from_any_other_thread() -> None:
     with Watch(ScriptedSource("s", ready())) as watch:
         watch.loop.ready.result(SECONDS)
         assert watch.loop.run(where) == "deferred-tools"
+
+
+def test_what_runs_while_it_is_stopped_ends_with_an_error_that_says_so() -> None:
+    running = threading.Event()
+
+    async def hang() -> None:
+        running.set()
+        await anyio.sleep_forever()
+
+    with Watch(ScriptedSource("s", ready())) as watch, ThreadPoolExecutor(1) as thread:
+        watch.loop.ready.result(SECONDS)
+        call = thread.submit(watch.loop.run, hang)
+        assert running.wait(SECONDS)
+        watch.loop.stop(SECONDS)
+        with pytest.raises(ConfigurationError, match="closed while a call ran"):
+            call.result(SECONDS)
+
+
+def test_nothing_runs_in_a_loop_that_was_not_started() -> None:
+    async def where() -> None: ...
+
     with pytest.raises(ConfigurationError, match="not running"):
-        SourceLoop((), rebuild=print, changed=print, startup_seconds=1).run(where)
+        SourceLoop((), rebuild=print, changed=print, limits=Limits()).run(where)

@@ -15,7 +15,7 @@ from deferred_tools import (
 from deferred_tools.policy import Gate
 from deferred_tools.prompt import estimate_tokens
 from deferred_tools.testing.sources import ScriptedSource, ScriptedTool, ready
-from deferred_tools.world import World
+from deferred_tools.world import World, WorldBuilder
 
 SOURCES = (ScriptedSource("a"), ScriptedSource("b"))
 ROOT, EVE = Caller.root(), Caller.principal("eve")
@@ -35,15 +35,14 @@ class Counted:
 
 
 def world(states: Sequence[SourceState] = STATES, previous: World | None = None) -> World:
-    return World.build(
-        SOURCES,
-        states,
-        previous=previous,
+    builder = WorldBuilder(
+        sources=SOURCES,
         make_retriever=Counted,
         decorate=lambda spec: spec,
         limits=Limits(),
         count_tokens=estimate_tokens,
     )
+    return builder.build(states, previous)
 
 
 def test_a_view_holds_what_the_caller_may_see_and_its_block() -> None:

@@ -23,6 +23,12 @@ def tools(request: pytest.FixtureRequest) -> Tools:
 
 
 @pytest.fixture
+def functions() -> Tools:
+    """Tools that note each run, as plain functions: where the kind makes no difference."""
+    return Tools("function")
+
+
+@pytest.fixture
 def toolset_of() -> Iterator[MakeToolset]:
     """Makes toolsets, and closes them."""
     with ExitStack() as opened:

@@ -73,19 +73,19 @@ def assert_nothing_is_reachable(run: Runner, toolset: Toolset, tools: Tools, cal
 def test_without_a_known_caller_nothing_exists(
     run: Runner,
     toolset_of: MakeToolset,
-    tools: Tools,
+    functions: Tools,
     caller: Any,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.CRITICAL)
-    assert_nothing_is_reachable(run, toolset_of([tools.weather]), tools, caller)
+    assert_nothing_is_reachable(run, toolset_of([functions.weather]), functions, caller)
 
 
 def test_a_policy_that_fails_denies(
-    run: Runner, toolset_of: MakeToolset, tools: Tools, caplog: pytest.LogCaptureFixture
+    run: Runner, toolset_of: MakeToolset, functions: Tools, caplog: pytest.LogCaptureFixture
 ) -> None:
-    toolset = toolset_of([tools.weather], policies=[Broken()])
-    assert_nothing_is_reachable(run, toolset, tools, None)
+    toolset = toolset_of([functions.weather], policies=[Broken()])
+    assert_nothing_is_reachable(run, toolset, functions, None)
     assert "a policy failed on 'get_weather': denied" in caplog.text
 
 
@@ -240,10 +240,10 @@ def test_a_client_cannot_enable_tools_through_the_input(
 
 
 def test_a_ledger_that_cannot_be_read_costs_only_what_it_enabled(
-    run: Runner, toolset_of: MakeToolset, tools: Tools, caplog: pytest.LogCaptureFixture
+    run: Runner, toolset_of: MakeToolset, functions: Tools, caplog: pytest.LogCaptureFixture
 ) -> None:
     script = [says(text="ok"), says(call("tool_search", names=["get_weather"])), says(text="ok")]
-    model, agent = agent_of(script, toolset_of([tools.weather]), checkpointer=InMemorySaver())
+    model, agent = agent_of(script, toolset_of([functions.weather]), checkpointer=InMemorySaver())
     run(agent, "one", thread())
     agent.update_state(thread(), {"deferred_tools": {"ledger": "nonsense"}})
     run(agent, "two", thread())

@@ -16,51 +16,53 @@ from tests.support.scripted_model import ScriptedModel, call, says
 
 
 def test_a_tool_both_in_the_agent_and_in_the_toolset(
-    run: Runner, toolset_of: MakeToolset, tools: Tools
+    run: Runner, toolset_of: MakeToolset, functions: Tools
 ) -> None:
-    own = [tools.static("get_weather")]
-    _, agent = agent_of([says(text="ok")], toolset_of([tools.weather]), tools=own)
+    own = [functions.static("get_weather")]
+    _, agent = agent_of([says(text="ok")], toolset_of([functions.weather]), tools=own)
     with pytest.raises(ConfigurationError, match="'get_weather' is both bound to the agent and in"):
         run(agent)
 
 
 def test_two_deferred_tools_with_one_name(
-    run: Runner, toolset_of: MakeToolset, tools: Tools
+    run: Runner, toolset_of: MakeToolset, functions: Tools
 ) -> None:
-    _, agent = agent_of([says(text="ok")], toolset_of([tools.weather, tools.weather]))
+    _, agent = agent_of([says(text="ok")], toolset_of([functions.weather, functions.weather]))
     with pytest.raises(RegistryBuildError, match="two tools are named 'get_weather'"):
         run(agent)
 
 
-def test_two_bound_tools_with_one_name(run: Runner, toolset_of: MakeToolset, tools: Tools) -> None:
+def test_two_bound_tools_with_one_name(
+    run: Runner, toolset_of: MakeToolset, functions: Tools
+) -> None:
     twice = {"type": "function", "function": {"name": "always", "parameters": {}}}
-    own = [tools.static("always"), twice]
-    _, agent = agent_of([says(text="ok")], toolset_of([tools.weather]), tools=own)
+    own = [functions.static("always"), twice]
+    _, agent = agent_of([says(text="ok")], toolset_of([functions.weather]), tools=own)
     with pytest.raises(ConfigurationError, match="two bound tools are called 'always'"):
         run(agent)
 
 
 def test_a_tool_of_the_agents_own_that_is_called_like_the_search(
-    run: Runner, toolset_of: MakeToolset, tools: Tools
+    run: Runner, toolset_of: MakeToolset, functions: Tools
 ) -> None:
-    own = [tools.static("tool_search")]
-    _, agent = agent_of([says(text="ok")], toolset_of([tools.weather]), tools=own)
+    own = [functions.static("tool_search")]
+    _, agent = agent_of([says(text="ok")], toolset_of([functions.weather]), tools=own)
     with pytest.raises(ConfigurationError, match="one of your own tools is called 'tool_search'"):
         run(agent)
 
 
 def test_a_deferred_tool_that_is_called_like_the_search(
-    run: Runner, toolset_of: MakeToolset, tools: Tools
+    run: Runner, toolset_of: MakeToolset, functions: Tools
 ) -> None:
-    _, agent = agent_of([says(text="ok")], toolset_of([tools.named("tool_search")]))
+    _, agent = agent_of([says(text="ok")], toolset_of([functions.named("tool_search")]))
     with pytest.raises(RegistryBuildError, match="the search tool's own name: rename yours"):
         run(agent)
 
 
 def test_all_that_is_wrong_with_names_is_said_together(
-    run: Runner, toolset_of: MakeToolset, tools: Tools
+    run: Runner, toolset_of: MakeToolset, functions: Tools
 ) -> None:
-    wrong = [tools.named("tool_search"), tools.weather, tools.weather]
+    wrong = [functions.named("tool_search"), functions.weather, functions.weather]
     _, agent = agent_of([says(text="ok")], toolset_of(wrong))
     with pytest.raises(RegistryBuildError) as caught:
         run(agent)
@@ -86,9 +88,9 @@ class OtherMiddleware(AgentMiddleware[Any, Any, Any]):
     "options", [{"state_schema": NoReducer}, {"after": [OtherMiddleware()]}], ids=["state", "other"]
 )
 def test_a_state_that_declares_our_key_again_without_the_reducer(
-    run: Runner, toolset_of: MakeToolset, tools: Tools, options: dict[str, Any]
+    run: Runner, toolset_of: MakeToolset, functions: Tools, options: dict[str, Any]
 ) -> None:
-    _, agent = agent_of(SEARCH, toolset_of([tools.weather]), **options)
+    _, agent = agent_of(SEARCH, toolset_of([functions.weather]), **options)
     with pytest.raises(ConfigurationError, match="has lost its reducer"):
         run(agent)
 
@@ -99,15 +101,15 @@ class Keyless(DeferredToolsMiddleware):
     state_schema: Any = AgentState
 
 
-def test_a_state_without_our_key(run: Runner, toolset_of: MakeToolset, tools: Tools) -> None:
-    ours = Keyless(toolset_of([tools.weather]))
+def test_a_state_without_our_key(run: Runner, toolset_of: MakeToolset, functions: Tools) -> None:
+    ours = Keyless(toolset_of([functions.weather]))
     agent = create_agent(ScriptedModel(script=SEARCH), middleware=[ours])
     with pytest.raises(ConfigurationError, match="its schema has no key 'deferred_tools'"):
         run(agent)
 
 
-def test_two_instances_of_the_middleware(toolset_of: MakeToolset, tools: Tools) -> None:
-    toolset = toolset_of([tools.weather])
+def test_two_instances_of_the_middleware(toolset_of: MakeToolset, functions: Tools) -> None:
+    toolset = toolset_of([functions.weather])
     twice = [DeferredToolsMiddleware(toolset), DeferredToolsMiddleware(toolset)]
     with pytest.raises(AssertionError, match="remove duplicate middleware"):
         create_agent(ScriptedModel(), middleware=twice)
@@ -142,10 +144,10 @@ def test_a_langchain_tool_that_is_async_only_runs_in_ainvoke_and_says_so_in_invo
 
 
 def test_an_async_only_tool_of_the_agents_own_is_told_in_the_same_words(
-    toolset_of: MakeToolset, tools: Tools
+    toolset_of: MakeToolset, functions: Tools
 ) -> None:
     script = [says(call("fetch", url="a")), says(text="ok")]
-    _, agent = agent_of(script, toolset_of([tools.weather]), tools=[async_only([])])
+    _, agent = agent_of(script, toolset_of([functions.weather]), tools=[async_only([])])
     with pytest.raises(ConfigurationError, match="'fetch' is async only"):
         Runner("sync")(agent)
 
@@ -165,13 +167,13 @@ def test_an_async_function_runs_in_both(run: Runner, toolset_of: MakeToolset) ->
 
 
 def test_a_factory_that_fails_is_named_and_tried_again_at_the_next_use(
-    run: Runner, toolset_of: MakeToolset, tools: Tools
+    run: Runner, toolset_of: MakeToolset, functions: Tools
 ) -> None:
     def make_weather() -> Any:
-        if not tools.ran:
-            tools.ran.append("failed")
+        if not functions.ran:
+            functions.ran.append("failed")
             raise OSError("no such file")
-        return tools.weather
+        return functions.weather
 
     model, agent = agent_of([says(text="ok")], toolset_of([Lazy(make_weather)]))
     with pytest.raises(ConfigurationError, match=r"make_weather' failed: OSError: no such file"):
@@ -187,13 +189,15 @@ def test_a_thing_that_is_no_tool(run: Runner, toolset_of: MakeToolset) -> None:
         run(agent)
 
 
-def test_an_async_function_cannot_tell_the_caller(toolset_of: MakeToolset, tools: Tools) -> None:
+def test_an_async_function_cannot_tell_the_caller(
+    toolset_of: MakeToolset, functions: Tools
+) -> None:
     async def look_up(context: Any, config: Any) -> None:
         """Looks the caller up."""
 
     caller: Any = look_up
     with pytest.raises(ConfigurationError, match="must not be async"):
-        DeferredToolsMiddleware(toolset_of([tools.weather]), caller=caller)
+        DeferredToolsMiddleware(toolset_of([functions.weather]), caller=caller)
 
 
 def test_the_search_run_without_its_gate_says_what_to_use() -> None:

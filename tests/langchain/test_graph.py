@@ -22,7 +22,7 @@ from pydantic import BaseModel, Field
 
 from deferred_tools import Caller, Toolset
 from deferred_tools.errors import ConfigurationError
-from langchain_deferred_tools.graph import DeferredToolsGraph, DeferredToolsState
+from langchain_deferred_tools.graph import DeferredMessagesState, DeferredToolsGraph
 from langchain_deferred_tools.state import merge_sessions
 from tests.support.agents import Runner, answers, listed, thread, told
 from tests.support.scripted_model import ScriptedModel, call, says
@@ -191,7 +191,7 @@ def test_tokens_and_updates_are_streamed(toolset: Toolset) -> None:
 # --- the state
 
 
-class Trip(DeferredToolsState):
+class Trip(DeferredMessagesState):
     """A state with more in it."""
 
     place: str
@@ -215,7 +215,7 @@ def forged(toolset: Toolset) -> dict[str, Any]:
     return ledger
 
 
-@pytest.mark.parametrize("schema", [DeferredToolsState, Trip, TripModel])
+@pytest.mark.parametrize("schema", [DeferredMessagesState, Trip, TripModel])
 def test_a_client_cannot_enable_tools_through_the_input(
     run: Runner, toolset: Toolset, schema: type
 ) -> None:
@@ -243,7 +243,7 @@ def test_the_application_s_own_keys_can_be_given_as_input(run: Runner, schema: t
 
 
 def test_a_state_may_have_values_that_langgraph_manages(run: Runner, toolset: Toolset) -> None:
-    class State(DeferredToolsState):
+    class State(DeferredMessagesState):
         remaining_steps: RemainingSteps
 
     built = Built(toolset, SEARCH, ASK, DONE, builder=lambda deferred: deferred.builder(State))
@@ -257,7 +257,7 @@ def test_a_state_without_the_key_cannot_be_built(toolset: Toolset) -> None:
 
 def test_a_state_without_the_key_is_an_error_and_not_silence(run: Runner, toolset: Toolset) -> None:
     built = Built(toolset, SEARCH, ASK, DONE, builder=lambda _: StateGraph(MessagesState))
-    with pytest.raises(ConfigurationError, match="DeferredToolsState"):
+    with pytest.raises(ConfigurationError, match="DeferredMessagesState"):
         run(built.graph)
 
 

@@ -46,32 +46,32 @@ def test_an_edited_call_runs_as_edited(
 @MODES
 @OURS_FIRST
 def test_a_rejected_call_does_not_run(
-    run: Runner, toolset_of: MakeToolset, tools: Tools, mode: Mode, ours_first: bool
+    run: Runner, toolset_of: MakeToolset, functions: Tools, mode: Mode, ours_first: bool
 ) -> None:
-    toolset = toolset_of([tools.email])
+    toolset = toolset_of([functions.email])
     _, waiting = review(run, toolset, email_script(), mode=mode, ours_first=ours_first)
     _, status, text = waiting.decide({"type": "reject", "message": "not today"})[-1]
     assert status == "error"
     assert "not today" in text
-    assert tools.ran == []
+    assert functions.ran == []
     assert waiting.output["messages"][-1].text == "ok"
 
 
 @MODES
 @OURS_FIRST
 def test_a_reviewer_may_answer_in_the_tools_place(
-    run: Runner, toolset_of: MakeToolset, tools: Tools, mode: Mode, ours_first: bool
+    run: Runner, toolset_of: MakeToolset, functions: Tools, mode: Mode, ours_first: bool
 ) -> None:
-    toolset = toolset_of([tools.email])
+    toolset = toolset_of([functions.email])
     _, waiting = review(run, toolset, email_script(), mode=mode, ours_first=ours_first)
     answer = {"type": "respond", "message": "I sent it myself"}
     assert waiting.decide(answer)[-1] == ("send_email", "success", "I sent it myself")
-    assert tools.ran == []
+    assert functions.ran == []
 
 
-def test_a_search_may_be_edited(run: Runner, toolset_of: MakeToolset, tools: Tools) -> None:
+def test_a_search_may_be_edited(run: Runner, toolset_of: MakeToolset, functions: Tools) -> None:
     script = [says(call("tool_search", names=["send_email"])), says(text="ok")]
-    toolset = toolset_of([tools.email, tools.weather])
+    toolset = toolset_of([functions.email, functions.weather])
     model, waiting = review(run, toolset, script, of=("tool_search",))
     waiting.decide(edit("tool_search", names=["get_weather"]))
     assert model.turns[-1].tools == ["tool_search", "get_weather"]
@@ -129,9 +129,9 @@ def refused_script() -> list[Any]:
 
 
 def test_per_call_nobody_is_asked_about_a_call_that_is_refused(
-    run: Runner, toolset_of: MakeToolset, tools: Tools
+    run: Runner, toolset_of: MakeToolset, functions: Tools
 ) -> None:
-    _, waiting = review(run, toolset_of([tools.email]), refused_script(), mode="per_call")
+    _, waiting = review(run, toolset_of([functions.email]), refused_script(), mode="per_call")
     assert waiting.asked == ["send_email"]
     assert [m.status for m in answers(waiting.output)] == ["error", "success", "error"]
     assert waiting.decide(APPROVE)[-1][2] == "sent to c"
@@ -140,9 +140,9 @@ def test_per_call_nobody_is_asked_about_a_call_that_is_refused(
 @MODES
 @OURS_FIRST
 def test_with_is_enabled_nobody_is_asked_in_vain_in_any_mode_or_order(
-    run: Runner, toolset_of: MakeToolset, tools: Tools, mode: Mode, ours_first: bool
+    run: Runner, toolset_of: MakeToolset, functions: Tools, mode: Mode, ours_first: bool
 ) -> None:
-    ours = DeferredToolsMiddleware(toolset_of([tools.email]))
+    ours = DeferredToolsMiddleware(toolset_of([functions.email]))
     config = InterruptOnConfig(allowed_decisions=["approve"], when=ours.is_enabled)
     hitl = HumanInTheLoopMiddleware({"send_email": config}, interrupt_mode=mode)
     agent = create_agent(
@@ -157,10 +157,10 @@ def test_with_is_enabled_nobody_is_asked_in_vain_in_any_mode_or_order(
 
 
 def test_a_search_waits_for_a_decision_too(
-    run: Runner, toolset_of: MakeToolset, tools: Tools
+    run: Runner, toolset_of: MakeToolset, functions: Tools
 ) -> None:
     script = [says(call("tool_search", names=["send_email"])), says(text="ok")]
-    toolset = toolset_of([tools.email])
+    toolset = toolset_of([functions.email])
     model, waiting = review(run, toolset, script, mode="per_call", of=("tool_search",))
     assert waiting.asked == ["tool_search"]
     waiting.decide({"type": "reject"})

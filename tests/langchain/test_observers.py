@@ -36,7 +36,9 @@ class Observer:
         self.heard.append(("refused", caller, name, type(error).__name__))
 
 
-def test_a_walk_is_heard_step_by_step(run: Runner, toolset_of: MakeToolset, tools: Tools) -> None:
+def test_a_walk_is_heard_step_by_step(
+    run: Runner, toolset_of: MakeToolset, functions: Tools
+) -> None:
     observer = Observer()
     script = [
         says(call("get_weather", city="Oslo")),
@@ -46,7 +48,7 @@ def test_a_walk_is_heard_step_by_step(run: Runner, toolset_of: MakeToolset, tool
         says(call("tool_search", query="weather")),
         says(text="ok"),
     ]
-    _, agent = agent_of(script, toolset_of([tools.weather], plugins=[observer]))
+    _, agent = agent_of(script, toolset_of([functions.weather], plugins=[observer]))
     run(agent)
     assert observer.heard == [
         ("refused", ROOT, "get_weather", "ToolNotEnabledError"),
@@ -59,12 +61,12 @@ def test_a_walk_is_heard_step_by_step(run: Runner, toolset_of: MakeToolset, tool
 
 
 def test_the_agents_own_tools_are_none_of_their_business(
-    run: Runner, toolset_of: MakeToolset, tools: Tools
+    run: Runner, toolset_of: MakeToolset, functions: Tools
 ) -> None:
     observer = Observer()
     script = [says(call("always")), says(text="ok")]
-    toolset = toolset_of([tools.weather], plugins=[observer])
-    _, agent = agent_of(script, toolset, tools=[tools.static("always")])
+    toolset = toolset_of([functions.weather], plugins=[observer])
+    _, agent = agent_of(script, toolset, tools=[functions.static("always")])
     run(agent)
     assert observer.heard == []
 
@@ -105,7 +107,7 @@ def test_arguments_that_do_not_fit_are_heard_as_a_refusal(
 
 
 def test_an_observer_that_fails_costs_nothing(
-    run: Runner, toolset_of: MakeToolset, tools: Tools, caplog: Any
+    run: Runner, toolset_of: MakeToolset, functions: Tools, caplog: Any
 ) -> None:
     class Failing:
         @hookimpl
@@ -118,7 +120,7 @@ def test_an_observer_that_fails_costs_nothing(
         says(call("get_weather", city="Oslo")),
         says(text="ok"),
     ]
-    _, agent = agent_of(script, toolset_of([tools.weather], plugins=[Failing(), observer]))
+    _, agent = agent_of(script, toolset_of([functions.weather], plugins=[Failing(), observer]))
     assert run(agent)["messages"][-1].text == "ok"
     assert observer.heard[-1][0] == "called"
     assert "the log is full" in caplog.text

@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from deferred_tools import Caller, SourceState, SourceStatus, Tier, ToolResult, Toolset, ToolSpec
+from deferred_tools.limits import Limits
 from deferred_tools.sources.base import Report
 from deferred_tools.testing.sources import ScriptedTool
 from langchain_deferred_tools.middleware import DeferredToolsMiddleware
@@ -41,7 +42,7 @@ class Many:
     def __init__(self) -> None:
         self.runs = 0
 
-    async def run(self, report: Report) -> None:
+    async def run(self, report: Report, limits: Limits) -> None:
         self.runs += 1
         tools = tuple(numbered(number) for number in range(1000))
         report(SourceState(status=SourceStatus.READY, tools=tools))

@@ -89,10 +89,10 @@ def test_a_tool_called_beside_its_own_search_is_refused_and_runs_in_the_next_mes
 
 
 def test_the_prompt_block_is_the_same_bytes_whatever_is_enabled(
-    run: Runner, toolset_of: MakeToolset, tools: Tools
+    run: Runner, toolset_of: MakeToolset, functions: Tools
 ) -> None:
     script = [says(call("tool_search", names=["send_email"])), says(text="ok"), says(text="ok")]
-    toolset = toolset_of([tools.weather, tools.email])
+    toolset = toolset_of([functions.weather, functions.email])
     model, agent = agent_of(script, toolset, checkpointer=InMemorySaver())
     run(agent, "one", thread())
     run(agent, "two", thread())
@@ -147,7 +147,7 @@ def test_a_full_conversation_loses_the_tool_that_was_called_longest_ago(
 
 
 def test_a_turn_has_a_budget_of_searches_and_the_next_turn_a_new_one(
-    run: Runner, toolset_of: MakeToolset, tools: Tools
+    run: Runner, toolset_of: MakeToolset, functions: Tools
 ) -> None:
     def search() -> Any:
         return call("tool_search", query="weather")
@@ -159,7 +159,7 @@ def test_a_turn_has_a_budget_of_searches_and_the_next_turn_a_new_one(
         says(search()),
         says(text="ok"),
     ]
-    toolset = toolset_of([tools.weather], limits=Limits(searches_per_turn=3))
+    toolset = toolset_of([functions.weather], limits=Limits(searches_per_turn=3))
     _, agent = agent_of(script, toolset, checkpointer=InMemorySaver())
     first = answers(run(agent, "one", thread()))
     assert [m.status for m in first] == ["success", "success", "success", "error"]
@@ -169,7 +169,7 @@ def test_a_turn_has_a_budget_of_searches_and_the_next_turn_a_new_one(
 
 
 def test_a_search_that_finds_nothing_says_why(
-    run: Runner, toolset_of: MakeToolset, tools: Tools
+    run: Runner, toolset_of: MakeToolset, functions: Tools
 ) -> None:
     script = [
         says(
@@ -177,7 +177,7 @@ def test_a_search_that_finds_nothing_says_why(
         ),
         says(text="ok"),
     ]
-    model, agent = agent_of(script, toolset_of([tools.weather]))
+    model, agent = agent_of(script, toolset_of([functions.weather]))
     assert all("no_match" in text for _, _, text in told(run(agent)))
     assert model.turns[1].tools == ["tool_search"]
 
@@ -190,11 +190,13 @@ def test_without_tools_there_is_no_block(run: Runner, toolset_of: MakeToolset) -
 
 
 def test_a_system_prompt_in_blocks_keeps_them(
-    run: Runner, toolset_of: MakeToolset, tools: Tools
+    run: Runner, toolset_of: MakeToolset, functions: Tools
 ) -> None:
     first = {"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}
     prompt = SystemMessage([first])
-    model, agent = agent_of([says(text="ok")], toolset_of([tools.weather]), system_prompt=prompt)
+    model, agent = agent_of(
+        [says(text="ok")], toolset_of([functions.weather]), system_prompt=prompt
+    )
     run(agent)
     blocks = model.turns[0].messages[0].content
     assert blocks[0] == first

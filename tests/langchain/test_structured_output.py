@@ -26,12 +26,12 @@ def walk(last: AIMessage) -> list[AIMessage]:
 
 
 def test_a_response_tool_stays_last_and_ends_the_run(
-    run: Runner, toolset_of: MakeToolset, tools: Tools
+    run: Runner, toolset_of: MakeToolset, functions: Tools
 ) -> None:
     model, agent = agent_of(
         walk(says(call("Answer", text="sunny"))),
-        toolset_of([tools.weather]),
-        tools=[tools.static("always")],
+        toolset_of([functions.weather]),
+        tools=[functions.static("always")],
         response_format=ToolStrategy(Answer),
     )
     output = run(agent)
@@ -42,15 +42,15 @@ def test_a_response_tool_stays_last_and_ends_the_run(
         ["tool_search", "always", "get_weather", "Answer"],
     ]
     assert {turn.tool_choice for turn in model.turns} == {"any"}
-    assert tools.ran == ["get_weather"]
+    assert functions.ran == ["get_weather"]
 
 
 def test_the_providers_own_structured_output_works_beside_bound_tools(
-    run: Runner, toolset_of: MakeToolset, tools: Tools
+    run: Runner, toolset_of: MakeToolset, functions: Tools
 ) -> None:
     model, agent = agent_of(
         walk(says(text='{"text": "sunny"}')),
-        toolset_of([tools.weather]),
+        toolset_of([functions.weather]),
         response_format=ProviderStrategy(Answer),
     )
     output = run(agent)
@@ -60,7 +60,7 @@ def test_the_providers_own_structured_output_works_beside_bound_tools(
 
 @pytest.mark.parametrize("beside", ["direct", "get_weather"])
 def test_a_response_beside_other_calls_ends_the_run(
-    run: Runner, toolset_of: MakeToolset, tools: Tools, beside: str
+    run: Runner, toolset_of: MakeToolset, functions: Tools, beside: str
 ) -> None:
     arguments: dict[str, Any] = {"city": "Oslo"} if beside == "get_weather" else {}
     script = [
@@ -69,11 +69,11 @@ def test_a_response_beside_other_calls_ends_the_run(
     ]
     _, agent = agent_of(
         script,
-        toolset_of([tools.weather]),
-        tools=[tools.static("direct", return_direct=True)],
+        toolset_of([functions.weather]),
+        tools=[functions.static("direct", return_direct=True)],
         response_format=ToolStrategy(Answer),
     )
     output = run(agent)
     assert output["structured_response"] == Answer(text="sunny")
-    assert tools.ran == [beside]
+    assert functions.ran == [beside]
     assert len(answers(output)) == 3

@@ -17,7 +17,7 @@ def summarising() -> SummarizationMiddleware:
 
 @pytest.mark.parametrize("place", ["before", "after"])
 def test_what_is_enabled_outlives_the_messages_that_enabled_it(
-    run: Runner, toolset_of: MakeToolset, tools: Tools, place: str
+    run: Runner, toolset_of: MakeToolset, functions: Tools, place: str
 ) -> None:
     script = [
         says(call("tool_search", names=["get_weather"])),
@@ -28,7 +28,7 @@ def test_what_is_enabled_outlives_the_messages_that_enabled_it(
     ]
     model, agent = agent_of(
         script,
-        toolset_of([tools.weather]),
+        toolset_of([functions.weather]),
         checkpointer=InMemorySaver(),
         **{place: [summarising()]},
     )
@@ -37,14 +37,14 @@ def test_what_is_enabled_outlives_the_messages_that_enabled_it(
     assert all(m.name != "tool_search" for m in answers(output))
     assert model.turns[3].tools == ["tool_search", "get_weather"]
     assert told(output)[-1][2] == "sunny in Oslo"
-    assert tools.ran == ["get_weather"]
+    assert functions.ran == ["get_weather"]
 
 
 def test_summaries_in_the_middle_of_a_turn_do_not_renew_its_budget_of_searches(
-    run: Runner, toolset_of: MakeToolset, tools: Tools
+    run: Runner, toolset_of: MakeToolset, functions: Tools
 ) -> None:
     script = [says(call("tool_search", query="weather")) for _ in range(9)]
-    toolset = toolset_of([tools.weather], limits=Limits(searches_per_turn=3))
+    toolset = toolset_of([functions.weather], limits=Limits(searches_per_turn=3))
     refused: list[str] = []
 
     def last(messages: list[BaseMessage]) -> AIMessage:

@@ -74,4 +74,6 @@ def processes() -> Iterator[list[Process]]:
     started = [Process() for _ in range(3)]
     yield started
     for process in started:
-        process.close()
+        process.end()
+    for process in started:
+        process.wait()

@@ -48,6 +48,11 @@ class Turn(BaseModel):
         return self.says and {"messages": [("user", self.says)]}
 
     @property
+    def in_postgres(self) -> bool:
+        """Whether the store is a server."""
+        return "://" in self.store
+
+    @property
     def config(self) -> Any:
         """The agent's config."""
         return {"configurable": {"thread_id": self.thread}}
@@ -73,7 +78,7 @@ class Report(BaseModel):
 
 
 class Process:
-    """A process that takes turns, one after the other, until it is closed or we are gone."""
+    """A process that takes turns, one after the other, until it is ended or we are gone."""
 
     def __init__(self) -> None:
         self._child = subprocess.Popen(
@@ -95,8 +100,13 @@ class Process:
         assert answer, "the process died: its standard error says why"
         return Report.model_validate_json(answer)
 
-    def close(self) -> None:
-        """End it."""
+    def end(self) -> None:
+        """Let it end, without waiting for it."""
+        assert self._child.stdin is not None
+        self._child.stdin.close()
+
+    def wait(self) -> None:
+        """Wait until it has ended."""
         with self._child:
             pass
 
@@ -121,30 +131,28 @@ class _Taker(logging.Handler):
         self.complaints.append(record.getMessage())
 
     @contextmanager
-    def run(self) -> Iterator[None]:
+    def noting_failure(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
             self.failure = str(error)
 
     def synchronously(self) -> StateSnapshot:
-        postgres = self.turn.store.startswith("postgresql:")
-        saving = PostgresSaver if postgres else SqliteSaver
+        saving = PostgresSaver if self.turn.in_postgres else SqliteSaver
         with saving.from_conn_string(self.turn.store) as saver, self.toolset:
             saver.setup()
             agent = build(self.model, saver, self.toolset)
-            with self.run():
+            with self.noting_failure():
                 agent.invoke(self.turn.given, self.turn.config)
             state: StateSnapshot = agent.get_state(self.turn.config)
             return state
 
     async def asynchronously(self) -> StateSnapshot:
-        postgres = self.turn.store.startswith("postgresql:")
-        saving = AsyncPostgresSaver if postgres else AsyncSqliteSaver
+        saving = AsyncPostgresSaver if self.turn.in_postgres else AsyncSqliteSaver
         async with saving.from_conn_string(self.turn.store) as saver, self.toolset:
             await saver.setup()
             agent = build(self.model, saver, self.toolset)
-            with self.run():
+            with self.noting_failure():
                 await agent.ainvoke(self.turn.given, self.turn.config)
             state: StateSnapshot = await agent.aget_state(self.turn.config)
             return state

@@ -7,7 +7,7 @@ Knows sources and their states; nothing of names, policy or search.
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from typing import Any
 
 import anyio
@@ -15,6 +15,7 @@ import anyio.abc
 import anyio.from_thread
 
 from deferred_tools.errors import ConfigurationError, DeveloperError
+from deferred_tools.limits import Limits
 from deferred_tools.sources.base import Source, SourceState, SourceStatus
 
 logger = logging.getLogger(__name__)
@@ -29,7 +30,7 @@ class SourceLoop:
         *,
         rebuild: Callable[[Sequence[SourceState]], None],
         changed: Callable[[str, SourceState], None],
-        startup_seconds: float,
+        limits: Limits,
     ) -> None:
         """Take `sources` and who is told of them.
 
@@ -40,7 +41,7 @@ class SourceLoop:
         self._states = [SourceState(status=SourceStatus.CONNECTING) for _ in sources]
         self._rebuild = rebuild
         self._changed = changed
-        self._startup_seconds = startup_seconds
+        self._limits = limits
         self._settled: set[int] = set()
         self._stopping = threading.Event()
         self.ready: Future[None] = Future()
@@ -107,7 +108,7 @@ class SourceLoop:
             self._dirty.set()
 
         try:
-            await source.run(report)
+            await source.run(report, self._limits)
             reason = "it ended before it had offered anything"
         except DeveloperError as error:
             if not self.ready.done():
@@ -126,7 +127,7 @@ class SourceLoop:
 
     async def _follow(self) -> None:
         """Rebuild after changes: the first time when all have settled, then after each."""
-        with anyio.move_on_after(self._startup_seconds):
+        with anyio.move_on_after(self._limits.startup_seconds):
             while len(self._settled) < len(self._sources):
                 await self._next_change()
         while True:
@@ -156,7 +157,16 @@ class SourceLoop:
             self.ready.set_exception(error)
 
     def run(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Run an async `function` in the loop and wait for it, from any other thread."""
+        """Run an async `function` in the loop and wait for it, from any other thread.
+
+        Raises:
+            ConfigurationError: The loop does not run, or was stopped meanwhile.
+        """
         if self.portal is None:
             raise ConfigurationError("the background loop is not running")
-        return self.portal.call(function, *args)
+        try:
+            return self.portal.call(function, *args)
+        except CancelledError:
+            raise ConfigurationError(
+                "the toolset was closed while a call ran, which may have had an effect"
+            ) from None

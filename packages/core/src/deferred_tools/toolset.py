@@ -5,22 +5,17 @@ place with defaults. What it answers is a value of one moment; connections live 
 background loop that it owns, so it works from any thread and any event loop.
 """
 
-import os
-import threading
-import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, Self, TypedDict, Unpack
 
-import anyio
-import anyio.to_thread
 from pydantic import BaseModel
 
 from deferred_tools import resolve as resolving
 from deferred_tools.call import call as run_call
 from deferred_tools.catalog import ToolCatalog
-from deferred_tools.errors import ConfigurationError, DeferredToolsError
+from deferred_tools.errors import DeferredToolsError
+from deferred_tools.keeper import WorldKeeper
 from deferred_tools.limits import Limits
-from deferred_tools.loop import SourceLoop
 from deferred_tools.plugins import Plugins
 from deferred_tools.policy import Caller, Gate, Grants, Policy
 from deferred_tools.prompt import CountTokens, estimate_tokens
@@ -31,7 +26,7 @@ from deferred_tools.search import SearchOutcome, SearchRequest, ToolSearch
 from deferred_tools.session import Session
 from deferred_tools.sources.base import Source, SourceState, Tool, ToolResult
 from deferred_tools.sources.functions import FunctionSource
-from deferred_tools.world import World
+from deferred_tools.world import World, WorldBuilder
 
 
 class ToolsetOptions(TypedDict, total=False):
@@ -66,15 +61,16 @@ class Toolset:
         self.plugins = Plugins(options.get("plugins", ()))
         added = [s for some in self.plugins.ask("deferred_tools_sources") for s in some]
         rules = [p for some in self.plugins.ask("deferred_tools_policies") for p in some]
-        self._sources: tuple[Source, ...] = (*sources, *added)
         self._gate = Gate([*options.get("policies", (Grants(),)), *rules])
-        self._make_retriever = self._factory(options.get("retriever", "bm25"))
         self._count_tokens = options.get("count_tokens", estimate_tokens)
-        self._lock = threading.Lock()
-        self._loop: SourceLoop | None = None
-        self._stop: Callable[[], object] | None = None
-        self._world: World | None = None
-        self._pid = os.getpid()
+        builder = WorldBuilder(
+            sources=(*sources, *added),
+            make_retriever=self._factory(options.get("retriever", "bm25")),
+            decorate=self.plugins.decorate,
+            limits=self.limits,
+            count_tokens=self._count_tokens,
+        )
+        self._keeper = WorldKeeper(builder, changed=self._source_changed)
 
     @classmethod
     def from_sources(cls, *sources: object, **options: Unpack[ToolsetOptions]) -> Self:
@@ -107,32 +103,21 @@ class Toolset:
         Raises:
             DeveloperError: The tools as configured cannot be used. The next use tries anew.
         """
-        if self._world is None or self._pid != os.getpid():
-            loop = self._started()
-            try:
-                loop.ready.result()
-            except BaseException:  # interrupted, too: what has started must not stay
-                self.close()
-                raise
+        self._keeper.open()
         return self
 
     async def aopen(self) -> Self:
         """`open`, without blocking the event loop."""
-        if self._world is None or self._pid != os.getpid():
-            await anyio.to_thread.run_sync(self.open, abandon_on_cancel=True)
+        await self._keeper.aopen()
         return self
 
     def close(self) -> None:
         """Close every source. The next use opens again."""
-        with self._lock:
-            stop, self._loop, self._world = self._stop, None, None
-        if stop is not None:
-            stop()
+        self._keeper.close()
 
     async def aclose(self) -> None:
         """`close`, without blocking the event loop; done even when cancelled."""
-        with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(self.close)
+        await self._keeper.aclose()
 
     def __enter__(self) -> Self:
         return self.open()
@@ -240,8 +225,7 @@ class Toolset:
 
     def call(self, session: Session, name: str, arguments: Any) -> ToolResult:
         """`acall` for code that is not async: runs in the background loop."""
-        self.open()
-        result: ToolResult = self._started().run(self.acall, session, name, arguments)
+        result: ToolResult = self._keeper.run(self.acall, session, name, arguments)
         return result
 
     # --- what hosts look at
@@ -249,13 +233,7 @@ class Toolset:
     @property
     def world(self) -> World:
         """What exists at this moment; opens the toolset if need be."""
-        world = self._world
-        if world is None or self._pid != os.getpid():
-            self.open()
-            world = self._world
-        if world is None:
-            raise ConfigurationError("the toolset was closed while it was used")
-        return world
+        return self._keeper.world
 
     @property
     def registry(self) -> Registry:
@@ -272,50 +250,6 @@ class Toolset:
 
     # --- inside
 
-    def _started(self) -> SourceLoop:
-        with self._lock:
-            if self._loop is None or self._pid != os.getpid():
-                # A fork has no threads: the parent's loop and world are not ours.
-                self._pid, self._world = os.getpid(), None
-                self._loop = self._new_loop()
-                self._loop.start()
-                self._stop = weakref.finalize(self, self._loop.stop, self.limits.close_seconds)
-            return self._loop
-
-    def _new_loop(self) -> SourceLoop:
-        # Only weak references, so that a toolset nobody holds any more is closed.
-        me = weakref.ref(self)
-
-        def rebuild(states: Sequence[SourceState]) -> None:
-            if toolset := me():
-                toolset._rebuild(loop, states)
-
-        def changed(source: str, state: SourceState) -> None:
-            if toolset := me():
-                toolset.plugins.tell("deferred_tools_source_changed", source=source, state=state)
-
-        loop = SourceLoop(
-            self._sources,
-            rebuild=rebuild,
-            changed=changed,
-            startup_seconds=self.limits.startup_seconds,
-        )
-        return loop
-
-    def _rebuild(self, loop: SourceLoop, states: Sequence[SourceState]) -> None:
-        world = World.build(
-            self._sources,
-            states,
-            previous=self._world,
-            make_retriever=self._make_retriever,
-            decorate=self.plugins.decorate,
-            limits=self.limits,
-            count_tokens=self._count_tokens,
-        )
-        with self._lock:
-            if self._loop is loop:  # else it was closed while this was built
-                self._world = world
-
     def _factory(self, retriever: str | Callable[[], Retriever]) -> Callable[[], Retriever]:
         if not isinstance(retriever, str):
             return retriever
@@ -325,6 +259,9 @@ class Toolset:
                 return factory
         make(retriever)  # a name that is not known should be told now, not at the first search
         return lambda: make(retriever)
+
+    def _source_changed(self, source: str, state: SourceState) -> None:
+        self.plugins.tell("deferred_tools_source_changed", source=source, state=state)
 
     def _refused(self, session: Session, name: str, error: Exception) -> None:
         self.plugins.tell("deferred_tools_refused", caller=session.caller, name=name, error=error)

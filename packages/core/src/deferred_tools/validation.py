@@ -69,7 +69,7 @@ class CompiledSchema:
                     backtrack_limit=limits.regex_backtracks
                 ),
             )
-        except (jsonschema_rs.ValidationError, ValueError, TypeError) as error:
+        except (jsonschema_rs.ReferencingError, ValueError, TypeError) as error:
             raise SchemaError(_short(getattr(error, "message", str(error)))) from None
 
     def problems(self, value: Any) -> tuple[str, ...]:
@@ -153,21 +153,21 @@ def _json_bytes(value: Any) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def _named_references(schema: Mapping[str, Any]) -> int:
+def _named_references(schema: dict[str, Any]) -> int:
     """How many references `_steps` cannot follow: by `$id` or anchor, not by place."""
     id_key = "id" if "draft-04" in str(schema.get("$schema")) else "$id"
     found: list[str] = []
     inner_ids = False
-    todo: list[Any] = list(schema.values())
-    found += (schema[key] for key in _REFERENCES if isinstance(schema.get(key), str))
+    todo: list[Any] = [schema]
     while todo:
         item = todo.pop()
         if isinstance(item, dict):
             found += (item[key] for key in _REFERENCES if isinstance(item.get(key), str))
-            inner_ids = inner_ids or isinstance(item.get(id_key), str)
+            inner_ids |= item is not schema and isinstance(item.get(id_key), str)
             todo += item.values()
         elif isinstance(item, list | tuple):
             todo += item
+    # Below an inner `$id` even "#/..." means another place.
     return len(found) if inner_ids else sum(not _PLACE.match(reference) for reference in found)
 
 

@@ -6,7 +6,6 @@ Built whole in a worker thread when sources change, then swapped in by one assig
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Self
 
 from deferred_tools.limits import Limits
 from deferred_tools.policy import Caller, Gate
@@ -73,19 +72,19 @@ class World:
         visible = gate.visible(caller, self.registry.specs)
         return self._of_names(tuple(spec.name for spec in visible))
 
-    @classmethod
-    def build(
-        cls,
-        sources: Sequence[Source],
-        states: Sequence[SourceState],
-        *,
-        previous: "World | None",
-        make_retriever: Callable[[], Retriever],
-        decorate: Decorate,
-        limits: Limits,
-        count_tokens: CountTokens,
-    ) -> Self:
-        """The world as `sources` have reported it; `previous` keeps names and its index.
+
+@dataclass(frozen=True, kw_only=True)
+class WorldBuilder:
+    """Makes worlds of what sources have reported."""
+
+    sources: tuple[Source, ...]
+    make_retriever: Callable[[], Retriever]
+    decorate: Decorate
+    limits: Limits
+    count_tokens: CountTokens
+
+    def build(self, states: Sequence[SourceState], previous: World | None) -> World:
+        """The world as the sources have reported it; `previous` keeps names and its index.
 
         Raises:
             RegistryBuildError: Names or namespaces clash.
@@ -93,13 +92,15 @@ class World:
         """
         views = [
             SourceView(name=source.name, tier=source.tier, state=state)
-            for source, state in zip(sources, states, strict=True)
+            for source, state in zip(self.sources, states, strict=True)
         ]
         before = previous.registry if previous else None
-        registry = Registry.build(views, previous=before, limits=limits, decorate=decorate)
+        registry = Registry.build(
+            views, previous=before, limits=self.limits, decorate=self.decorate
+        )
         if previous and before and registry.specs == before.specs:
             retriever = previous.retriever
         else:
-            retriever = make_retriever()
+            retriever = self.make_retriever()
             retriever.index(registry.specs)
-        return cls(registry, retriever, limits=limits, count_tokens=count_tokens)
+        return World(registry, retriever, limits=self.limits, count_tokens=self.count_tokens)

@@ -20,7 +20,7 @@ from langchain_deferred_tools.search_tool import SearchTool
 from langchain_deferred_tools.state import STATE_KEY, merge_sessions, messages_of
 
 
-class DeferredToolsState(MessagesState):
+class DeferredMessagesState(MessagesState):
     """Messages and the conversation's ledger. Extend it for more.
 
     Compile it with an input schema that lacks the ledger, as `DeferredToolsGraph.builder` does,
@@ -55,7 +55,7 @@ class DeferredToolsGraph:
         self._base: list[BaseTool] = [SearchTool(), *tools]
         self._gate = Gate(toolset, Caller.root() if caller is None else caller)
 
-    def builder(self, state_schema: type = DeferredToolsState) -> StateGraph[Any, Any, Any, Any]:
+    def builder(self, state_schema: type = DeferredMessagesState) -> StateGraph[Any, Any, Any, Any]:
         """A graph builder whose input is the state without the ledger: clients cannot enable tools.
 
         Raises:
@@ -97,7 +97,7 @@ def _input_of(state_schema: type) -> type:
     if STATE_KEY not in hints:
         raise ConfigurationError(
             f"the state {state_schema.__name__!r} has no key {STATE_KEY!r}, so nothing that a "
-            "search enables would be kept: derive it from DeferredToolsState"
+            "search enables would be kept: derive it from DeferredMessagesState"
         )
     # Not among the channels are managed values, which no input may have.
     given = {

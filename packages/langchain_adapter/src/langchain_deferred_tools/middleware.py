@@ -25,6 +25,7 @@ from langchain_deferred_tools.answer import Answer
 from langchain_deferred_tools.delivery import check_state, tools_to_bind, with_block
 from langchain_deferred_tools.direct import all_direct, ended_early, marked
 from langchain_deferred_tools.gate import CallerOf, Gate
+from langchain_deferred_tools.prompt_check import prompt_check
 from langchain_deferred_tools.search_tool import SearchTool
 from langchain_deferred_tools.source import LangChainTool
 from langchain_deferred_tools.state import (
@@ -76,7 +77,10 @@ class DeferredToolsMiddleware(AgentMiddleware[Any, Any, Any]):
         """Bind enabled tools and list the others."""
         self.toolset.open()
         session = self._session(request)
-        return self._used(session, handler(self._prepared(session, request)))
+        block = self.toolset.prompt(session.caller)
+        with prompt_check(block):
+            response = handler(self._prepared(session, request, block))
+        return self._used(session, response)
 
     async def awrap_model_call(
         self,
@@ -86,17 +90,22 @@ class DeferredToolsMiddleware(AgentMiddleware[Any, Any, Any]):
         """Bind enabled tools and list the others."""
         await self.toolset.aopen()
         session = self._session(request)
-        return self._used(session, await handler(self._prepared(session, request)))
+        block = self.toolset.prompt(session.caller)
+        with prompt_check(block):
+            response = await handler(self._prepared(session, request, block))
+        return self._used(session, response)
 
     def _session(self, request: ModelRequest[Any]) -> Session:
         config = cast("Mapping[str, Any]", get_config())
         return self._gate.session(request.state, request.runtime.context, config)
 
-    def _prepared(self, session: Session, request: ModelRequest[Any]) -> ModelRequest[Any]:
+    def _prepared(
+        self, session: Session, request: ModelRequest[Any], block: str
+    ) -> ModelRequest[Any]:
         check_state(request.state["messages"], session)
         return request.override(
             tools=tools_to_bind(self.toolset, session, request.tools),
-            system_message=with_block(request.system_message, self.toolset.prompt(session.caller)),
+            system_message=with_block(request.system_message, block),
         )
 
     def _used(self, session: Session, response: ModelResponse[Any]) -> Handled:

@@ -44,11 +44,11 @@ def eventually() -> Callable[[Callable[[], bool]], Awaitable[None]]:
 class Running:
     """A source at work: every state that it reported, and a way to wait for one."""
 
-    def __init__(self, source: McpSource) -> None:
+    def __init__(self, source: McpSource, limits: Limits) -> None:
         self.source = source
         self.states: list[SourceState] = []
         self._news = asyncio.Event()
-        self.task = asyncio.create_task(source.run(self._report))
+        self.task = asyncio.create_task(source.run(self._report, limits))
 
     def _report(self, state: SourceState) -> None:
         self.states.append(state)
@@ -90,8 +90,8 @@ async def start() -> AsyncIterator[Start]:
     everything: list[Running] = []
 
     def run(servers: dict[str, Any], **limits: Any) -> dict[str, Running]:
-        config = McpServers.from_dict({"mcpServers": servers}, limits=Limits(**limits))
-        started = {source.name: Running(source) for source in config}
+        config = McpServers.from_dict({"mcpServers": servers})
+        started = {source.name: Running(source, Limits(**limits)) for source in config}
         everything.extend(started.values())
         return started
 

@@ -21,7 +21,9 @@ class Retriever(Protocol):
 
     Implementations are deterministic, break ties by the order that the specs were indexed
     in, and return nothing without evidence: fewer than `k` hits, or none, rather than filler.
-    `search` may be called from several threads at once.
+    `search` may be called from several threads at once, and while `index` runs: then it
+    answers from the old catalogue or from the new one, never from some of each.
+    `deferred_tools.testing.retrievers.check_retriever` checks all this.
     """
 
     def index(self, specs: Sequence[ToolSpec]) -> None:

@@ -54,7 +54,7 @@ class BM25Retriever:
 
     def __init__(self) -> None:
         self._analyser = Analyser()
-        self._index = _Index.of((), self._analyser)
+        self._index: _Index | None = None
 
     def index(self, specs: Sequence[ToolSpec]) -> None:
         """Take `specs` in place of whatever was indexed before."""
@@ -63,6 +63,8 @@ class BM25Retriever:
     def search(self, query: str, k: int, within: Collection[str] | None = None) -> list[Hit]:
         """The best `k` tools for `query`, best first; of those named `within`, if given."""
         index = self._index
+        if index is None:
+            return []
         allowed = None if within is None else _numbers(index, within)
         scores = _rank(index, query[:QUERY_LENGTH], allowed)
         best = nsmallest(max(k, 0), scores.items(), key=lambda item: (-item[1], item[0]))

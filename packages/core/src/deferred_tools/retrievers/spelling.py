@@ -7,6 +7,8 @@ CLOSEST = 2
 """Words that one unknown word may stand for."""
 SHORT = 4
 """Length below which no word is taken for another."""
+MIDDLING = 7
+"""Length up to which a slip may leave no end of three letters, so two will do."""
 SLIP = 0.9
 """Likeness of two words that one slip of a finger parts."""
 ALIKE = 0.6
@@ -14,18 +16,18 @@ ALIKE = 0.6
 
 
 class Spelling:
-    """Looks words up by their first and last letters: a slip leaves one end as it was."""
+    """Looks words up by what a slip leaves as it was: the start, the end or the letters."""
 
     def __init__(self, terms: Iterable[str]) -> None:
-        self._ends: dict[str, list[str]] = {}
+        self._known: dict[str, list[str]] = {}
         for term in terms:
-            for end in _ends(term):
-                self._ends.setdefault(end, []).append(term)
+            for key in _keys(term):
+                self._known.setdefault(key, []).append(term)
         self.close = lru_cache(maxsize=1_024)(self._close)
 
     def _close(self, word: str) -> tuple[tuple[str, float], ...]:
         """The closest known words and how like `word` each is, from 0 to 1, best first."""
-        candidates = dict.fromkeys(term for end in _ends(word) for term in self._ends.get(end, ()))
+        candidates = dict.fromkeys(term for key in _keys(word) for term in self._known.get(key, ()))
         alike = [(term, likeness(word, term)) for term in candidates]
         alike.sort(key=lambda pair: -pair[1])
         return tuple(pair for pair in alike[:CLOSEST] if pair[1] >= ALIKE)
@@ -56,10 +58,13 @@ def _one_slip(word: str, term: str) -> bool:
     return len(word) > SHORT and left[longer >= 0 :] == right[longer <= 0 :]
 
 
-def _ends(term: str) -> tuple[str, ...]:
+def _keys(term: str) -> tuple[str, ...]:
     if not term.isascii():  # a pair of letters of a script without spaces, or one of them
         return tuple({f"^{term[0]}", f"{term[-1]}$"})
-    return (f"^{term[:3]}", f"{term[-3:]}$") if len(term) >= SHORT else ()
+    if len(term) < SHORT:
+        return ()
+    ends = (f"^{term[:3]}", f"{term[-3:]}$", "".join(sorted(term)))
+    return (*ends, f"^{term[:2]}", f"{term[-2:]}$") if len(term) <= MIDDLING else ends
 
 
 def _grams(term: str) -> set[str]:

@@ -5,10 +5,12 @@ words belong in `ToolSpec.aliases`, not here.
 """
 
 from collections.abc import Callable
+from itertools import permutations
 
 LONGEST = 3
 """Words in the longest member."""
 
+# The same thing, spelt otherwise.
 ABBREVIATIONS = """
 a11y, accessibility
 acct, account
@@ -18,12 +20,10 @@ ai, artificial intelligence
 app, application
 appt, appointment
 arg, argument, param, parameter
-attr, attribute
 auth, authentication, authorization
 avg, average, mean
 aws, amazon web services
 btc, bitcoin
-cal, calendar
 calc, calculate
 cert, certificate
 ci, continuous integration
@@ -44,19 +44,16 @@ doc, document
 env, environment
 eth, ethereum
 exec, execute
-fb, facebook
 fs, file system, filesystem
 func, function
 fx, forex, foreign exchange, currency exchange
 gcal, google calendar
 gcp, google cloud
 gdrive, google drive
-geo, geographic
 gh, github
 hr, human resources
 i18n, internationalization
 id, identifier
-ig, instagram
 img, image
 info, information
 js, javascript
@@ -81,15 +78,11 @@ pct, percent, percentage
 perf, performance
 pic, picture
 pkg, package
-po, purchase order
 ppt, pptx, powerpoint
 pr, pull request
 prod, production
-prop, property
 py, python
 qty, quantity
-rand, random
-ref, reference
 regex, regular expression
 repo, repository
 sms, text message
@@ -108,7 +101,6 @@ ts, typescript
 tts, text to speech
 tz, timezone, time zone
 url, link
-usd, dollar
 var, variable
 vid, video
 vm, virtual machine
@@ -116,96 +108,85 @@ xls, xlsx, excel
 yt, youtube
 """
 
+# Not the same, but a request for one is often met by another.
 NEAR = """
 abort, cancel, halt, kill, stop, terminate
+abstract, digest, summarize, summary
+academic, arxiv, paper, publication, scholar
+access, permission, role
+accommodation, hotel, lodging, room, stay
 account, member, person, profile, user
 add, build, create, generate, insert, make, new, register
-alarm, alert, notification, reminder
+airline, airport, flight, plane
+alarm, alert, notification, remind, schedule
 album, artist, audio, music, song, track
 analysis, analyze, assess, examine, inspect, review
 appointment, calendar, event, meeting, schedule
-archive, backup, compress, zip
 article, headline, news, story
-assign, delegate, owner
 attach, import, upload
 authenticate, login, sign in
-begin, execute, invoke, launch, run, start, trigger
-bill, charge, invoice, payment, receipt
-book, reserve, reservation, booking
+bill, invoice, payment, receipt
+book, booking, reservation, reserve
 branch, commit, git, repository
 browse, enumerate, list
 bug, defect, issue, ticket
+business, company, firm
 buy, order, purchase, shop
 calculate, compute, evaluate
+capture, screenshot, snapshot
+career, employment, hire, job, vacancy
 change, edit, modify, patch, set, update
 chart, diagram, graph, plot, visualize
 chat, dm, message, sms, text
 city, location, place
+class, course, education, lecture, lesson
 clear, delete, destroy, drop, erase, purge, remove
+client, customer, lead
 climate, forecast, temperature, weather
 clip, cut, trim
 clone, copy, duplicate, replicate
+club, league, sport, team
 coin, cryptocurrency, token
-company, business, firm
 compare, contrast, difference
 convert, export, transform
 cook, dish, food, ingredient, meal, recipe
 coordinate, geocode, latitude, longitude
 cost, price, quote, rate
-course, class, lesson, lecture, education
+coupon, deal, discount, promotion
+court, law, legal
 crawl, extract, scrape
+credential, password, secret
 currency, exchange, money
-customer, client, lead
+cve, security, vulnerability
 database, query, sql, table
 date, day, time
-deliver, post, publish, send, submit
+deck, powerpoint, presentation, slide
 delivery, package, parcel, shipment, shipping
-dictionary, definition, meaning
 dine, eat, restaurant
-diet, exercise, fitness, nutrition, workout
 direction, drive, navigate, route
-discount, coupon, deal, promotion
 discover, find, locate, lookup, query, search
 disease, doctor, health, medical, patient, symptom
-document, docx, word
+document, file, word
 download, fetch, save
 email, inbox, mail
 employee, staff, worker
-employment, career, hire, job, vacancy
+equity, share, stock, ticker
+error, exception, failure
 excel, sheet, spreadsheet
-exception, error, failure, stack trace
-fetch, get, load, obtain, read, retrieve, view
-fix, repair, resolve
-flight, airline, airport, plane
+execute, invoke, launch, run, start, trigger
+fetch, get, load, obtain, read, retrieve, show, view
+film, movie, series, tv, video
 game, match, play
-gift, present
-hotel, accommodation, lodging, room, stay
-house, apartment, home, property, real estate
+goods, item, product
 image, photo, photograph, picture
 internet, online, site, url, web, website
-journey, itinerary, tour, travel, trip, vacation
+itinerary, journey, tour, travel, trip, vacation
+language, translate, translation
 largest, max, maximum, top
-law, court, legal
-league, club, sport, team
-log, audit, history, trace
-merge, combine, join
-movie, film, series, tv, video
-move, rename, relocate, transfer
-paper, academic, arxiv, publication, scholar
-permission, access, role
-powerpoint, deck, presentation, slide
-product, goods, item
-screenshot, capture, snapshot
-secret, credential, password
-share, equity, stock, ticker
-show, display, view
-smallest, min, minimum
-split, divide
-subscribe, follow
-summarize, abstract, digest, summary
-task, todo
-translate, language, translation
-vulnerability, security, cve
+log, audit, history
+min, minimum, smallest
+move, relocate, rename, transfer
+post, publish, send, submit
 """
 
 _WEIGHTS = ((ABBREVIATIONS, 0.5), (NEAR, 0.2))
@@ -220,11 +201,10 @@ def read(stem: Callable[[str], str]) -> Synonyms:
     for table, weight in _WEIGHTS:
         for line in table.strip().splitlines():
             group = [tuple(map(stem, member.split())) for member in line.split(",")]
-            for member in group:
+            for member, other in permutations(group, 2):
                 others = found.setdefault(member, {})
-                for other in group:
-                    for word in other if other != member else ():
-                        # The words of a phrase share its weight: each alone says less.
-                        share = weight / len(other) ** 0.5
-                        others[word] = max(share, others.get(word, 0.0))
+                # The words of a phrase share its weight: each alone says less.
+                share = weight / len(other) ** 0.5
+                for word in other:
+                    others[word] = max(share, others.get(word, 0.0))
     return found

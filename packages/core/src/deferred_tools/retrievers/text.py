@@ -60,17 +60,21 @@ _UNSPACED = (
 _STARTS = [start for start, _ in _UNSPACED]
 # ASCII letters, digits, `-`, `.` and `_`, and all else; 64 is more than any name may have.
 _RUN = re.compile(r"[-.0-9A-Z_a-z\x80-\U0010ffff]{1,64}")
-# Where a word ends within `getUser`, `V1API`, `base64Decode` and `XMLFeed`; not in `URLs`.
+# Where a word ends within `getUser`, `page2Next`, `V1Api` and `XMLFeed`; not in `URLs`.
 _CASE = re.compile(
-    r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z]\d)(?=[A-Z])|(?<=\d)(?=[A-Z][a-z])"
+    r"(?<=[a-z])(?=[A-Z])|(?<=[a-z]\d)(?=[A-Z])|(?<=\d)(?=[A-Z][a-z])"
     r"|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])"
 )
 _PIECE = re.compile(r"[a-z0-9]+")
 _LETTERS = re.compile(r"[a-z]{3,}")
 # Snowball English changes no word with another end: asking first saves most of the time.
-_ENDINGS = (
-    ("s", "y", "e", "i", "l", "ed", "er", "ic", "or")
-    + ("ant", "ent", "ing", "ion", "ism", "ogist")
+_ENDINGS = ("s", "y", "e", "i", "l", "ed", "er", "ic", "or") + (
+    "ant",
+    "ent",
+    "ing",
+    "ion",
+    "ism",
+    "ogist",
 )
 
 
@@ -114,7 +118,7 @@ class Analyser:
         words: list[str] = []
         for piece in pieces:
             words.append(piece)
-            if not piece.isalpha():  # `oauth2` is `oauth` too
+            if piece.isascii() and not piece.isalpha():  # `oauth2` is `oauth` too
                 words += (letters for letters in _LETTERS.findall(piece) if letters != piece)
         stems = [self.stem(word) for word in words if word not in STOP_WORDS]
         match pieces:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 
+from deferred_tools.limits import Limits
 from deferred_tools.spec import Tier, ToolSpec
 
 
@@ -93,8 +94,8 @@ class Source(Protocol):
         """Who stands behind its tools."""
         ...
 
-    async def run(self, report: Report) -> None:
-        """Offer tools until cancelled, reporting each new state.
+    async def run(self, report: Report, limits: Limits) -> None:
+        """Offer tools until cancelled, within the host's `limits`, reporting each new state.
 
         The first report that is not `CONNECTING` tells that the source has settled. Returning
         leaves the last reported state standing. Raises only `DeveloperError`; what goes wrong

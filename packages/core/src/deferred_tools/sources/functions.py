@@ -18,6 +18,7 @@ from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import ArgsKwargs, PydanticSerializationError, to_json, to_jsonable_python
 
 from deferred_tools.errors import ConfigurationError, InvalidArgumentsError
+from deferred_tools.limits import Limits
 from deferred_tools.sources.base import Report, SourceState, SourceStatus, Tool, ToolResult
 from deferred_tools.spec import Tier, ToolSpec
 
@@ -45,7 +46,7 @@ class FunctionSource:
         self.name = name
         self._items = tuple(items)
 
-    async def run(self, report: Report) -> None:
+    async def run(self, report: Report, limits: Limits) -> None:
         """Make the tools and report them once.
 
         Raises:

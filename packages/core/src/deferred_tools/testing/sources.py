@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
+from deferred_tools.limits import Limits
 from deferred_tools.sources.base import Report, SourceState, SourceStatus, Tool, ToolResult
 from deferred_tools.spec import Tier, ToolSpec
 
@@ -61,7 +62,7 @@ class ScriptedSource:
         self._script = list(script)
         self._wake: Callable[[], object] = _nobody
 
-    async def run(self, report: Report) -> None:
+    async def run(self, report: Report, limits: Limits) -> None:
         """Play the script until cancelled, or until it raises."""
         grown = asyncio.Event()
         self._wake = partial(asyncio.get_running_loop().call_soon_threadsafe, grown.set)

@@ -64,12 +64,12 @@ class CorpusSource:
         self._server = McpServer(name=server, namespace=self.name, at=Command(command=""))
         self._rows = rows
 
-    async def run(self, report: Report) -> None:
+    async def run(self, report: Report, limits: Limits) -> None:
         """Report the definitions that are sound, once."""
         tools, warnings = [], []
         for row in self._rows:
             try:
-                spec, notes = admit(row, self._server, Limits())
+                spec, notes = admit(row, self._server, limits)
             except UnfitError as error:
                 warnings.append(f"server {self.name!r}: a tool is left out: {error}")
             else:

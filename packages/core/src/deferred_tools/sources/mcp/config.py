@@ -4,12 +4,11 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from deferred_tools.errors import ConfigurationError
-from deferred_tools.limits import Limits
 from deferred_tools.sources.mcp.entry import Problem, nearest_key, read_entry
 from deferred_tools.sources.mcp.positions import KeyPath, key_lines, syntax_problem
 from deferred_tools.sources.mcp.server import McpServer
@@ -32,10 +31,9 @@ class McpServers:
     """
 
     servers: tuple[McpServer, ...] = ()
-    limits: Limits = field(default_factory=Limits)
 
     @classmethod
-    def from_file(cls, path: str | os.PathLike[str], *, limits: Limits | None = None) -> Self:
+    def from_file(cls, path: str | os.PathLike[str]) -> Self:
         """Read a file.
 
         Raises:
@@ -54,19 +52,19 @@ class McpServers:
         except (OSError, ValueError, RecursionError) as error:
             why = error.strerror if isinstance(error, OSError) else type(error).__name__
             raise ConfigurationError(f"{os.fspath(path)!r} cannot be read: {why}") from None
-        return cls._read(document, os.fspath(path), tuple(key_lines(text)), limits)
+        return cls._read(document, os.fspath(path), tuple(key_lines(text)))
 
     @classmethod
-    def from_dict(cls, mapping: Mapping[str, Any], *, limits: Limits | None = None) -> Self:
+    def from_dict(cls, mapping: Mapping[str, Any]) -> Self:
         """Read what such a file holds, already parsed.
 
         Raises:
             ConfigurationError: It cannot be used; names every problem with its key path.
         """
-        return cls._read(mapping, "the MCP configuration", (), limits)
+        return cls._read(mapping, "the MCP configuration", ())
 
     def __iter__(self) -> Iterator[McpSource]:
-        return (McpSource(server, limits=self.limits) for server in self.servers)
+        return (McpSource(server) for server in self.servers)
 
     def __len__(self) -> int:
         return len(self.servers)
@@ -77,7 +75,6 @@ class McpServers:
         document: object,
         origin: str,
         keys: tuple[tuple[KeyPath, int], ...],
-        limits: Limits | None,
     ) -> Self:
         servers, problems = _read_document(document, os.environ)
         problems += [
@@ -87,7 +84,7 @@ class McpServers:
             lines = dict(keys)
             told = "\n".join(f"  - {_tell(problem, lines)}" for problem in problems)
             raise ConfigurationError(f"{len(problems)} problem(s) in {origin}:\n{told}")
-        return cls(servers=tuple(servers), limits=limits or Limits())
+        return cls(servers=tuple(servers))
 
 
 def _read_document(

@@ -41,9 +41,9 @@ class McpSource:
     the list, and connects anew, with growing waits, when the server goes away.
     """
 
-    def __init__(self, server: McpServer, *, limits: Limits | None = None) -> None:
+    def __init__(self, server: McpServer) -> None:
         self._server = server
-        self._limits = limits or Limits()
+        self._limits = Limits()
         self._line = Line(server)
         self._tools: tuple[McpTool, ...] = ()
         self._warnings: tuple[str, ...] = ()
@@ -62,8 +62,9 @@ class McpSource:
         """Somebody else's tools."""
         return Tier.MCP
 
-    async def run(self, report: Report) -> None:
+    async def run(self, report: Report, limits: Limits) -> None:
         """Offer the server's tools until cancelled; then nothing of it is left running."""
+        self._limits = limits
         self._told = None
         if self._server.disabled:
             self._tell(report, SourceStatus.DISABLED, "disabled in its configuration")
