@@ -20,6 +20,7 @@ from langchain.agents.middleware import (
 )
 from langchain_core.messages import AIMessage, BaseMessage
 
+from deferred_tools.errors import ConfigurationError
 from langchain_deferred_tools.middleware import DeferredToolsMiddleware
 from tests.support.agents import MakeToolset, Runner, Tools, agent_of, answers, listed, told
 from tests.support.scripted_model import ScriptedModel, call, says
@@ -51,6 +52,14 @@ def test_after_dynamic_prompt_both_prompts_are_there(
     assert told(run(agent))[-1][2] == "sunny in Oslo"
     assert model.turns[2].system.startswith("You have read 5 messages.")
     assert all(listed(turn.system) == ["get_weather"] for turn in model.turns)
+
+
+def test_before_a_middleware_that_replaces_the_prompt_the_developer_is_told(
+    run: Runner, toolset_of: MakeToolset, functions: Tools
+) -> None:
+    _, agent = agent_of(walk(), toolset_of([functions.weather]), after=[prompt])
+    with pytest.raises(ConfigurationError, match="did not reach the model"):
+        run(agent)
 
 
 @PLACES

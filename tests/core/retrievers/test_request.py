@@ -26,11 +26,11 @@ def vocabulary(*descriptions: str) -> Vocabulary:
     [
         ("Find the cheapest flight to Rome", []),
         (
-            "Find cheap flights to Rome and book hotel rooms nearby. Then mail the itinerary to Bob",
+            "Find cheap flights to Rome and book hotel rooms nearby. Then mail the plan to Bob",
             [
                 "Find cheap flights to Rome",
                 "book hotel rooms nearby.",
-                "Then mail the itinerary to Bob",
+                "Then mail the plan to Bob",
             ],
         ),
         ("Search and replace text in files", []),

@@ -15,7 +15,16 @@ import anyio
 import pytest
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from deferred_tools import Caller, FunctionSource, FunctionTool, Lazy, Session, Tier, Toolset
+from deferred_tools import (
+    Caller,
+    FunctionSource,
+    FunctionTool,
+    Lazy,
+    Limits,
+    Session,
+    Tier,
+    Toolset,
+)
 from deferred_tools.errors import ConfigurationError, InvalidArgumentsError
 from deferred_tools.sources.base import SourceState, SourceStatus, ToolResult
 from deferred_tools.sources.functions import as_result, as_tool
@@ -31,7 +40,7 @@ def run(tool: FunctionTool, **arguments: Any) -> ToolResult:
 def made(*items: object) -> SourceState:
     """What a source of these items reports."""
     states: list[SourceState] = []
-    anyio.run(FunctionSource(items).run, states.append)
+    anyio.run(FunctionSource(items).run, states.append, Limits())
     (state,) = states
     return state
 

@@ -5,7 +5,7 @@ import threading
 import anyio
 import pytest
 
-from deferred_tools import SourceState, SourceStatus, Tier, ToolResult
+from deferred_tools import Limits, SourceState, SourceStatus, Tier, ToolResult
 from deferred_tools.testing.sources import ScriptedSource, ScriptedTool, ready
 
 AWAY = SourceState(status=SourceStatus.UNAVAILABLE, reason="it is away")
@@ -24,7 +24,7 @@ def statuses(source: ScriptedSource, count: int) -> list[SourceStatus]:
 
         with anyio.fail_after(5):
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(source.run, report)
+                tasks.start_soon(source.run, report, Limits())
         return [state.status for state in states]
 
     return anyio.run(run)
@@ -53,7 +53,7 @@ def test_a_script_grows_from_any_thread_while_it_is_played() -> None:
 
         with anyio.fail_after(5):
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(source.run, report)
+                tasks.start_soon(source.run, report, Limits())
         return [state.status for state in states]
 
     assert anyio.run(run) == ["ready", "unavailable", "ready"]
@@ -61,7 +61,7 @@ def test_a_script_grows_from_any_thread_while_it_is_played() -> None:
 
 def test_an_error_in_the_script_is_raised() -> None:
     with pytest.raises(LookupError):
-        anyio.run(ScriptedSource("s", LookupError()).run, lambda _: None)
+        anyio.run(ScriptedSource("s", LookupError()).run, lambda _: None, Limits())
 
 
 def test_a_tool_notes_its_calls_and_answers_as_told() -> None:

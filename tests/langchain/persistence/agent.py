@@ -1,5 +1,6 @@
 """The agent whose conversations are kept, as each process builds it."""
 
+import threading
 from typing import Any, Literal
 
 from langchain.agents import create_agent
@@ -8,7 +9,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.types import interrupt
 
-from deferred_tools import Toolset
+from deferred_tools import Toolset, hookimpl
 from langchain_deferred_tools.middleware import DeferredToolsMiddleware
 from tests.support.scripted_model import ScriptedModel
 
@@ -36,10 +37,14 @@ def toolset(tools: Tools = "usual", *plugins: object) -> Toolset:
         """Weather forecast for a town."""
         return f"rain in {town}"
 
+    searched = _Searched()
+
     @tool
     def save_note(text: str) -> str:
         """Save a note."""
         if tools == "disk full":
+            # Else a crash could come before a search beside it has begun.
+            searched.for_weather.wait(timeout=10)
             raise OSError("the disk is full")
         return f"saved {text}"
 
@@ -47,8 +52,20 @@ def toolset(tools: Tools = "usual", *plugins: object) -> Toolset:
     if tools == "weather changed":
         weather = [changed_weather]
     return Toolset.from_sources(
-        [*weather, ask_owner, ask_guest, delete_file, save_note], plugins=plugins
+        [*weather, ask_owner, ask_guest, delete_file, save_note], plugins=[searched, *plugins]
     )
+
+
+class _Searched:
+    """A plugin to wait with."""
+
+    def __init__(self) -> None:
+        self.for_weather = threading.Event()
+
+    @hookimpl
+    def deferred_tools_searched(self, found: tuple[str, ...]) -> None:
+        if "get_weather" in found:
+            self.for_weather.set()
 
 
 def get_weather(city: str) -> str:

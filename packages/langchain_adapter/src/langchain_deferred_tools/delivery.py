@@ -62,7 +62,7 @@ def check_state(messages: Sequence[AnyMessage], session: Session) -> None:
                 raise ConfigurationError(
                     f"{NAME!r} enabled {sorted(lost)}, but the graph's state does not hold it: "
                     f"its schema has no key {STATE_KEY!r} with the reducer `merge_sessions`. "
-                    "Derive your state from DeferredToolsState, and do not declare the key again"
+                    "Derive your state from DeferredMessagesState, and do not declare the key again"
                 )
 
 
