@@ -1,5 +1,6 @@
 """Deferred tools in a graph that was built by hand."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal
 
@@ -173,15 +174,21 @@ def test_a_tool_that_waits_for_a_human_goes_on_after_the_answer(run: Runner) -> 
     assert len(built.model.turns) == 4
 
 
-def test_tokens_and_updates_are_streamed(toolset: Toolset) -> None:
+def test_tokens_and_updates_are_streamed(run: Runner, toolset: Toolset) -> None:
     built = Built(toolset, SEARCH, ASK, DONE)
     given = {"messages": [("user", "go")]}
-    parts = list(built.graph.stream(given, stream_mode=["messages", "updates"]))
+    modes = ["messages", "updates"]
+
+    async def collected() -> list[Any]:
+        return [part async for part in built.graph.astream(given, stream_mode=modes)]
+
+    if run.colour == "sync":
+        parts = list(built.graph.stream(given, stream_mode=modes))
+    else:
+        parts = asyncio.run(collected())
     messages = [part[0] for mode, part in parts if mode == "messages"]
-    assert [m.text for m in messages if isinstance(m, AIMessageChunk) and m.text] == [
-        "all ",
-        "done ",
-    ]
+    words = [m.text for m in messages if isinstance(m, AIMessageChunk) and m.text]
+    assert words == ["all ", "done "]
     results = [message for message in messages if isinstance(message, ToolMessage)]
     assert [message.name for message in results] == ["tool_search", "get_weather"]
     nodes = [name for mode, part in parts if mode == "updates" for name in part]

@@ -28,7 +28,7 @@ ANALYSER = Analyser()
         ("repos/list", ["repos", "list"]),
         ("getCoreV1APIResources", ["get", "core", "v1api", "api", "resources"]),
         ("HTTP2Server", ["http2", "http", "server"]),
-        ("listURLsOfIDs", ["list", "urls", "of", "ids"]),
+        ("listURLsOfIDs", ["list", "url", "of", "id"]),
         ("base64Decode", ["base64", "base", "decode"]),
         ("k8s", ["k8s"]),
         ("3D", ["3d"]),
@@ -81,7 +81,26 @@ def test_two_words_written_as_one_are_known_as_one_too() -> None:
     ),
 )
 def test_no_word_is_spared_the_stemmer_that_it_would_have_changed(start: str, end: str) -> None:
-    assert ANALYSER.stem(start + end) == snowballstemmer.stemmer("english").stemWord(start + end)
+    word = f"a{start}{end}"
+    assert ANALYSER.stem(word) == snowballstemmer.stemmer("english").stemWord(word)
+
+
+@pytest.mark.parametrize(
+    ("word", "stem"),
+    [
+        ("pdfs", "pdf"),
+        ("PDFs", "pdf"),
+        ("PRs", "pr"),
+        ("URLs", "url"),
+        ("urls", "url"),
+        ("DNS", "dns"),
+        ("dns", "dns"),
+        ("CSS", "css"),
+        ("js", "js"),
+    ],
+)
+def test_an_abbreviation_loses_the_s_of_its_plural_and_no_other(word: str, stem: str) -> None:
+    assert ANALYSER.stems(word) == [stem]
 
 
 def test_threads_may_share_an_analyser() -> None:

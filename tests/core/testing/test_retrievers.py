@@ -79,7 +79,7 @@ class Torn(Honest):
     def index(self, specs: Sequence[ToolSpec]) -> None:
         self.specs = ()
         self.looked.clear()
-        self.looked.wait(0.05)
+        self.looked.wait(0.01)
         self.specs = tuple(specs)
 
     def search(self, query: str, k: int, within: Collection[str] | None = None) -> list[Hit]:

@@ -33,13 +33,13 @@ col, column
 config, configuration, cfg, settings
 crypto, cryptocurrency
 cv, resume
-db, database
+db, dbs, database
 dep, dependency
 dest, destination
 dev, development
 diff, difference
 dir, directory, folder
-dm, direct message
+dm, dms, direct message
 doc, document
 env, environment
 eth, ethereum
@@ -67,7 +67,7 @@ md, markdown
 mfa, 2fa, two factor
 min, minimum
 ml, machine learning
-mr, merge request
+mr, mrs, merge request
 msg, message
 ns, namespace
 num, number
@@ -79,7 +79,7 @@ perf, performance
 pic, picture
 pkg, package
 ppt, pptx, powerpoint
-pr, pull request
+pr, prs, pull request
 prod, production
 py, python
 qty, quantity
@@ -103,7 +103,7 @@ tz, timezone, time zone
 url, link
 var, variable
 vid, video
-vm, virtual machine
+vm, vms, virtual machine
 xls, xlsx, excel
 yt, youtube
 """

@@ -60,13 +60,15 @@ _UNSPACED = (
 _STARTS = [start for start, _ in _UNSPACED]
 # ASCII letters, digits, `-`, `.` and `_`, and all else; 64 is more than any name may have.
 _RUN = re.compile(r"[-.0-9A-Z_a-z\x80-\U0010ffff]{1,64}")
-# Where a word ends within `getUser`, `page2Next`, `V1Api` and `XMLFeed`; not in `URLs`.
+# Where a word ends within `getUser`, `page2Next`, `V1Api` and `XMLFeed`; and the s of `URLs`.
 _CASE = re.compile(
     r"(?<=[a-z])(?=[A-Z])|(?<=[a-z]\d)(?=[A-Z])|(?<=\d)(?=[A-Z][a-z])"
-    r"|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])"
+    r"|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])|(?<=[A-Z]{2})s(?![a-z])"
 )
 _PIECE = re.compile(r"[a-z0-9]+")
 _LETTERS = re.compile(r"[a-z]{3,}")
+# Plurals that the stemmer takes for words, since it looks for a vowel: `pdfs`, `vpcs`.
+_ABBREVIATIONS = re.compile(r"[b-df-hj-np-tv-xz]{2,}[b-df-hj-np-rtv-xz]s")
 # Snowball English changes no word with another end: asking first saves most of the time.
 _CHANGED = "s y e i l ed er ic or ant ent ing ion ism ogist"
 _ENDINGS = tuple(_CHANGED.split())
@@ -93,6 +95,8 @@ class Analyser:
         def stem(word: str) -> str:
             if not word.endswith(_ENDINGS) or not (word.isascii() and word.isalpha()):
                 return word
+            if _ABBREVIATIONS.fullmatch(word):
+                return word[:-1]
             with lock:
                 return str(stemmer.stemWord(word))
 
