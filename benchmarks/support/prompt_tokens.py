@@ -14,7 +14,7 @@ from support.report import Goal, Measured, Row, Table
 
 from deferred_tools import Caller, Limits, Session, ToolSummary
 from deferred_tools.prompt import estimate_tokens, render
-from deferred_tools.search import DESCRIPTION, NAME, PARAMETERS
+from deferred_tools.search_request import DESCRIPTION, NAME, PARAMETERS
 from langchain_deferred_tools import Conversation
 
 Count = Callable[[str], int]

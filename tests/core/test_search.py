@@ -27,7 +27,8 @@ from deferred_tools import (
 )
 from deferred_tools.policy import Gate
 from deferred_tools.registry import SourceView
-from deferred_tools.search import PARAMETERS, MissReason, SearchRequest, ToolSearch
+from deferred_tools.search import MissReason, ToolSearch
+from deferred_tools.search_request import PARAMETERS, SearchRequest
 from deferred_tools.testing.sources import ScriptedTool, ready
 
 LIMITS = Limits()
@@ -87,9 +88,9 @@ class Searcher:
     ) -> None:
         self.limits = Limits(**bounds)
         registry = Registry.build(sources or WORLD)
-        retriever = retriever or Words()
-        retriever.index(registry.specs)
         visible = Gate(policies).visible(caller, registry.specs)
+        retriever = retriever or Words()
+        retriever.index(visible)
         self.search = ToolSearch(
             registry=registry,
             visible={spec.name: spec for spec in visible},

@@ -167,8 +167,7 @@ def test_a_forbidden_tool_changes_nothing_that_another_caller_is_told() -> None:
     policies = [Grants([Grant(tools=("mail", "post", "clock"))])]
 
     def answers(*functions: object) -> list[object]:
-        # A ranking by how rare words are would depend on all tools, the forbidden ones too.
-        with Toolset.from_sources(*functions, policies=policies, retriever="keyword") as toolset:
+        with Toolset.from_sources(*functions, policies=policies) as toolset:
             session = Session(caller=EVE)
             outcomes = [
                 toolset.search(session, {"query": query, "limit": limit})

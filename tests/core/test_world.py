@@ -80,7 +80,7 @@ def test_a_change_of_status_alone_keeps_the_index_and_the_bytes() -> None:
     away = SourceState(status=SourceStatus.UNAVAILABLE, tools=STATES[0].tools)
     after = world([away, STATES[1]], before)
     assert Counted.indexed == count
-    assert after.retriever is before.retriever
+    assert after.views is before.views
     gate = Gate([Grants()])
     assert after.view(gate, ROOT).block == before.view(gate, ROOT).block
     assert not after.registry.available("a__one")

@@ -136,6 +136,13 @@ def test_a_query_without_evidence_finds_nothing(query: str) -> None:
     assert ranked(OFFICE, query) == []
 
 
+def test_a_tool_without_a_proper_name_is_not_named_by_nothing() -> None:
+    tools = [spec("__", "Odd"), spec("--", "Odder"), ToolSpec(source="s", tool="")]
+    for query in ("", "!", ". . .", "- -"):
+        assert ranked(tools, query) == []
+    assert ranked(tools, "--") == ["s__--"]
+
+
 def test_a_tool_with_next_to_no_evidence_is_no_hit() -> None:
     tools = [spec("pay__refund_payment", "Refund a payment in the system")]
     tools += [spec(f"x__t{n}", f"Keeps thing {n} in the system") for n in range(20)]

@@ -75,6 +75,12 @@ def test_a_known_word_is_never_taken_for_another() -> None:
     assert set(vocabulary("post", "posts host", "hosting").terms("host")) == {"host"}
 
 
+def test_small_words_are_not_joined_to_words() -> None:
+    words = vocabulary("a todo", "the login")
+    assert "todo" not in words.terms("what is there to do?")
+    assert "login" in words.terms("log in")
+
+
 def test_the_guesses_for_one_request_are_bounded() -> None:
     known = [f"{letter}abcdefgh" for letter in "klmnopqrstuvwxyz"]
     misspelt = " ".join(f"{word}x" for word in known)

@@ -1,6 +1,5 @@
 """`tool_search`: policy first, then rank, then enable. Pure: a session in, an outcome out."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -10,40 +9,10 @@ from deferred_tools.limits import Limits
 from deferred_tools.policy import CallerKind
 from deferred_tools.registry import Registry
 from deferred_tools.retrievers.base import Retriever
+from deferred_tools.search_request import SearchRequest
 from deferred_tools.session import Session
 from deferred_tools.sources.base import SourceStatus
 from deferred_tools.spec import SEPARATOR, ToolSpec, ToolSummary
-
-NAME = "tool_search"
-DEFAULT_LIMIT = 5
-_NAME_LENGTH = 256
-DESCRIPTION = (
-    "Find tools and enable them for this conversation. The tools in <available_tools> cannot be "
-    "called until this tool has enabled them. Say what you need to do in `query`, or give exact "
-    "names in `names`. What it enables can be called from your next message on, not in the same "
-    "message."
-)
-PARAMETERS: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "query": {
-            "type": "string",
-            "description": "What you need to do, in your own words.",
-        },
-        "names": {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": "Exact tool names from <available_tools>, if you know which you want.",
-        },
-        "limit": {
-            "type": "integer",
-            "minimum": 1,
-            "maximum": 20,
-            "description": "Most tools to enable by query (default 5). A task with several parts "
-            "needs more.",
-        },
-    },
-}
 
 
 class MissReason(StrEnum):
@@ -72,41 +41,6 @@ class Miss:
     wanted: str
     reason: MissReason
     hint: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchRequest:
-    """What the model asked, cleaned and bounded."""
-
-    query: str = ""
-    names: tuple[str, ...] = ()
-    limit: int = DEFAULT_LIMIT
-    notes: tuple[str, ...] = ()
-
-    @property
-    def asked(self) -> str:
-        """What was asked, as one text."""
-        return self.query or ", ".join(self.names)
-
-    @classmethod
-    def parse(cls, arguments: Any, limits: Limits) -> "SearchRequest":
-        """Read a model's arguments leniently: what cannot be used is left out, and said."""
-        given = arguments if isinstance(arguments, dict) else {"query": arguments}
-        notes = []
-        query = given.get("query")
-        query = _clean(query) if isinstance(query, str) else ""
-        if len(query) > limits.query_length:
-            notes.append(f"The query was cut to {limits.query_length} characters.")
-            query = query[: limits.query_length]
-        names = tuple(dict.fromkeys(_strings(given.get("names"))))
-        if len(names) > limits.names_per_search:
-            notes.append(f"Only the first {limits.names_per_search} names were looked at.")
-            names = names[: limits.names_per_search]
-        limit = _number(given.get("limit"))
-        if limit > limits.search_limit:
-            notes.append(f"One query enables at most {limits.search_limit} tools.")
-        limit = max(1, min(limit, limits.search_limit))
-        return cls(query=query, names=names, limit=limit, notes=tuple(notes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +86,7 @@ class ToolSearch:
     visible: Mapping[str, ToolSpec]
     """By name, what the caller may know of. Nothing else is ranked, named or counted."""
     retriever: Retriever
+    """Has indexed what is visible, and no more."""
     limits: Limits
 
     def run(
@@ -228,8 +163,7 @@ class ToolSearch:
     def _by_query(self, request: SearchRequest) -> tuple[ToolSpec, ...]:
         if not request.query:
             return ()
-        within = None if len(self.visible) == len(self.registry) else self.visible.keys()
-        hits = self.retriever.search(request.query, request.limit, within)
+        hits = self.retriever.search(request.query, request.limit)
         # A retriever may be a plug-in's: what it may not find, it has not found.
         found = [self.visible[hit.name] for hit in hits if hit.name in self.visible]
         return tuple(found[: request.limit])
@@ -268,30 +202,6 @@ class ToolSearch:
             "tools that are enabled, or tell the user what is missing."
         )
         return Miss(request.asked or "(nothing)", MissReason.LIMIT_REACHED, hint)
-
-
-def _strings(value: Any) -> list[str]:
-    """A list of names, also from one name or from a list that came as text."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            value = value.split(",")
-    found = value if isinstance(value, list) else [value]
-    names = (_clean(item)[:_NAME_LENGTH] for item in found if isinstance(item, str))
-    return [name for name in names if name]
-
-
-def _number(value: Any) -> int:
-    """A limit, also one that came as text."""
-    if isinstance(value, str) and value.strip().isdecimal():
-        value = int(value.strip()[:9])
-    return value if isinstance(value, int) and not isinstance(value, bool) else DEFAULT_LIMIT
-
-
-def _clean(text: str) -> str:
-    """`text` as any store can keep it: half a surrogate pair, which JSON may spell, is none."""
-    return text.strip().encode("utf-8", "replace").decode()
 
 
 def _bullet(tool: ToolSummary) -> str:

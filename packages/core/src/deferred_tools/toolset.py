@@ -22,7 +22,8 @@ from deferred_tools.prompt import CountTokens, estimate_tokens
 from deferred_tools.registry import RegisteredTool, Registry
 from deferred_tools.retrievers.base import Retriever
 from deferred_tools.retrievers.builtin import make
-from deferred_tools.search import SearchOutcome, SearchRequest, ToolSearch
+from deferred_tools.search import SearchOutcome, ToolSearch
+from deferred_tools.search_request import SearchRequest
 from deferred_tools.session import Session
 from deferred_tools.sources.base import Source, SourceState, Tool, ToolResult
 from deferred_tools.sources.functions import FunctionSource
@@ -158,11 +159,12 @@ class Toolset:
         searches that the model asked for side by side.
         """
         world = self.world
+        view = world.view(self._gate, session.caller)
         request = SearchRequest.parse(arguments, self.limits)
         search = ToolSearch(
             registry=world.registry,
-            visible=world.view(self._gate, session.caller).by_name,
-            retriever=world.retriever,
+            visible=view.by_name,
+            retriever=view.retriever,
             limits=self.limits,
         )
         outcome = search.run(session, request, turn=turn, position=position)

@@ -1,4 +1,4 @@
-"""What exists at one moment: the registry, its search index and its level-1 view.
+"""What exists at one moment, and what each caller may see of it.
 
 Built whole in a worker thread when sources change, then swapped in by one assignment.
 """
@@ -20,10 +20,14 @@ _VIEWS = 64
 
 @dataclass(frozen=True)
 class View:
-    """What one caller may see."""
+    """What one caller may see: everything here is made of that alone.
+
+    The index too: how rare a word is among tools that do not exist for a caller must not change
+    what it finds.
+    """
 
     specs: tuple[ToolSpec, ...]
-    render: Callable[[tuple[ToolSpec, ...]], str]
+    builder: "WorldBuilder"
 
     @cached_property
     def by_name(self) -> Mapping[str, ToolSpec]:
@@ -31,46 +35,57 @@ class View:
         return {spec.name: spec for spec in self.specs}
 
     @cached_property
+    def retriever(self) -> Retriever:
+        """The specs, ready to be searched."""
+        retriever = self.builder.make_retriever()
+        retriever.index(self.specs)
+        return retriever
+
+    @cached_property
     def block(self) -> str:
         """The level-1 block."""
-        return self.render(self.specs)
+        limits = self.builder.limits
+        shown = [spec.summary(limits) for spec in self.specs]
+        budget = limits.prompt_tokens
+        return render(shown, budget=budget, count_tokens=self.builder.count_tokens)
 
 
-class World:
-    """A registry with everything derived from it, and what each caller may see of it."""
+class Views:
+    """The views of one set of tools, made as they are asked for; the latest are kept."""
 
-    def __init__(
-        self,
-        registry: Registry,
-        retriever: Retriever,
-        *,
-        limits: Limits,
-        count_tokens: CountTokens,
-    ) -> None:
-        self.registry = registry
-        self.retriever = retriever
-
-        def rendered(specs: tuple[ToolSpec, ...]) -> str:
-            shown = [spec.summary(limits) for spec in specs]
-            return render(shown, budget=limits.prompt_tokens, count_tokens=count_tokens)
+    def __init__(self, specs: tuple[ToolSpec, ...], builder: "WorldBuilder") -> None:
+        self.specs = specs
+        by_name = {spec.name: spec for spec in specs}
 
         @lru_cache(maxsize=_VIEWS)
         def of_names(names: tuple[str, ...]) -> View:
-            return View(tuple(registry.tools[name].spec for name in names), rendered)
+            return View(tuple(by_name[name] for name in names), builder)
 
         @lru_cache(maxsize=_VIEWS)
         def of_caller(gate: Gate, caller: Caller | None) -> View:
-            return of_names(tuple(s.name for s in gate.visible(caller, registry.specs)))
+            return of_names(tuple(spec.name for spec in gate.visible(caller, specs)))
 
+        self.everything = of_names(tuple(by_name))
         self._of_names = of_names
         self._of_caller = of_caller
 
-    def view(self, gate: Gate, caller: Caller | None) -> View:
-        """What `caller` may see at this moment. Asks every policy that can change its mind."""
+    def of(self, gate: Gate, caller: Caller | None) -> View:
+        """What `caller` may see now. Asks every policy that can change its mind."""
         if gate.constant:
             return self._of_caller(gate, caller)
-        visible = gate.visible(caller, self.registry.specs)
-        return self._of_names(tuple(spec.name for spec in visible))
+        return self._of_names(tuple(spec.name for spec in gate.visible(caller, self.specs)))
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A registry, and what each caller may see of it."""
+
+    registry: Registry
+    views: Views
+
+    def view(self, gate: Gate, caller: Caller | None) -> View:
+        """What `caller` may see at this moment."""
+        return self.views.of(gate, caller)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,23 +99,23 @@ class WorldBuilder:
     count_tokens: CountTokens
 
     def build(self, states: Sequence[SourceState], previous: World | None) -> World:
-        """The world as the sources have reported it; `previous` keeps names and its index.
+        """The world as the sources have reported it; `previous` keeps names and its views.
 
         Raises:
             RegistryBuildError: Names or namespaces clash.
             PluginError: A plugin failed.
         """
-        views = [
+        sources = [
             SourceView(name=source.name, tier=source.tier, state=state)
             for source, state in zip(self.sources, states, strict=True)
         ]
         before = previous.registry if previous else None
         registry = Registry.build(
-            views, previous=before, limits=self.limits, decorate=self.decorate
+            sources, previous=before, limits=self.limits, decorate=self.decorate
         )
-        if previous and before and registry.specs == before.specs:
-            retriever = previous.retriever
-        else:
-            retriever = self.make_retriever()
-            retriever.index(registry.specs)
-        return World(registry, retriever, limits=self.limits, count_tokens=self.count_tokens)
+        if previous and registry.specs == previous.views.specs:
+            return World(registry, previous.views)
+        views = Views(registry.specs, self)
+        # Most callers see everything: the first of them need not wait.
+        _ = views.everything.retriever
+        return World(registry, views)

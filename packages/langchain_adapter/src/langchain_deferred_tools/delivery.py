@@ -12,7 +12,7 @@ from langchain_core.messages import AnyMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool
 
 from deferred_tools.errors import ConfigurationError
-from deferred_tools.search import NAME
+from deferred_tools.search_request import NAME
 from deferred_tools.session import Session
 from deferred_tools.spec import Tier
 from deferred_tools.toolset import Toolset

@@ -17,7 +17,7 @@ from langgraph.types import Command
 from deferred_tools.errors import ConfigurationError, ModelError
 from deferred_tools.policy import Caller
 from deferred_tools.registry import RegisteredTool
-from deferred_tools.search import NAME
+from deferred_tools.search_request import NAME
 from deferred_tools.session import Session
 from deferred_tools.toolset import Toolset
 from langchain_deferred_tools.admit import admit, check_sync, tell_called

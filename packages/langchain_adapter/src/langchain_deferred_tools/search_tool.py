@@ -7,7 +7,8 @@ from langchain_core.messages import ToolMessage
 from pydantic import PrivateAttr
 
 from deferred_tools.errors import ConfigurationError
-from deferred_tools.search import DESCRIPTION, NAME, PARAMETERS, MissReason, SearchOutcome
+from deferred_tools.search import MissReason, SearchOutcome
+from deferred_tools.search_request import DESCRIPTION, NAME, PARAMETERS
 from langchain_deferred_tools.json_tool import JsonTool
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from deferred_tools.errors import InvalidArgumentsError, SourceUnavailableError, ToolTimeoutError
+from deferred_tools.limits import Limits
 from deferred_tools.sources.base import Tool
 from deferred_tools.sources.mcp import McpServers
 
@@ -171,7 +172,7 @@ def test_a_call_does_not_wait_for_an_event_loop_that_is_gone(
                 found.extend(state.tools)
                 is_ready.set()
 
-        task = asyncio.create_task(source.run(report))
+        task = asyncio.create_task(source.run(report, Limits()))
         await asyncio.to_thread(is_over.wait, 20)
         task.cancel()
         await asyncio.wait([task])

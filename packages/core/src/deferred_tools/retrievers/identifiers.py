@@ -39,6 +39,8 @@ class Identifiers:
                 found.respelt.setdefault(squash(name), {})[number] = RESPELT
             for alias in spec.aliases:
                 found.respelt.setdefault(squash(alias), {}).setdefault(number, ALIAS)
+        for names in (found.verbatim, found.respelt):
+            names.pop("", None)
         for word in found.respelt:
             if word in STOP_WORDS or (
                 len(word) <= EVERYDAY_LENGTH and len(postings.get(analyser.stem(word), ())) > 1

@@ -86,21 +86,21 @@ class Inverted:
         for term in sorted(terms, key=lambda term: len(self.postings[term])):
             held = self.postings[term]
             common = len(scores) >= ENOUGH and len(held) > COMMON * len(self.sources)
-            _add(
-                scores, held, terms[term] * self.rarity[term], scores.keys() if common else allowed
-            )
+            weight = terms[term] * self.rarity[term]
+            _add(scores, held, weight, scores.keys() if common else allowed)
         covered: dict[int, float] = {}
         for term, weight in terms.items():
             _add(covered, self.shares.get(term, {}), min(weight, 1.0), scores.keys())
         for number, share in covered.items():
             scores[number] *= 1 + NAME_COVERAGE * share
         least = floor * max(scores.values(), default=0.0)
-        return self._with_sources(
-            {number: score for number, score in scores.items() if score >= least}
-        )
+        speaking = {number: score for number, score in scores.items() if score >= least}
+        return self._with_sources(speaking)
 
     def _with_sources(self, scores: dict[int, float]) -> dict[int, float]:
         """`scores`, each raised by the best of its source: tools of one task live together."""
+        if not any(self.sources):  # one source would raise all alike
+            return scores
         best: dict[int, float] = {}
         for number, score in scores.items():
             source = self.sources[number]

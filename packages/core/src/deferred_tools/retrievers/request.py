@@ -9,7 +9,7 @@ from itertools import pairwise
 from deferred_tools.retrievers.inverted import Inverted, surface
 from deferred_tools.retrievers.spelling import Spelling
 from deferred_tools.retrievers.synonyms import LONGEST, Synonyms
-from deferred_tools.retrievers.text import Analyser
+from deferred_tools.retrievers.text import STOP_WORDS, Analyser
 
 CLAUSES = 16
 """Parts of one request that are looked at by themselves."""
@@ -78,9 +78,9 @@ class Vocabulary:
         for term, weight in self._synonyms(words):
             if term not in said:
                 add(term, weight)
-        for pair in (*(chunk.joined for chunk in chunks), *map("".join, pairwise(words))):
-            stem = self.analyser.stem(pair)
-            if stem not in terms:
+        for left, right in pairwise(words):
+            stem = self.analyser.stem(left + right)
+            if stem not in terms and not STOP_WORDS.issuperset((left, right)):
                 add(stem, JOINED)
         for word in words:
             add(surface(word), AS_WRITTEN)

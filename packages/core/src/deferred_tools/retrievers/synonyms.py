@@ -96,7 +96,6 @@ sync, synchronize
 tel, telephone, phone
 temp, temperature
 tmp, temporary
-todo, to do
 ts, typescript
 tts, text to speech
 tz, timezone, time zone

@@ -200,7 +200,7 @@ class SearchText:
             source=spec.source,
             description=f"{spec.title}\n{spec.description}"[:DESCRIPTION_LENGTH],
             parameters=" ".join(names),
-            details="\n".join(details),
+            details="\n".join(details)[:DETAILS_LENGTH],
             labels="\n".join((*sorted(spec.tags), *spec.aliases)),
         )
 

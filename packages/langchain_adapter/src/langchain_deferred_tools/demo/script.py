@@ -15,7 +15,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from deferred_tools.search import NAME as SEARCH
+from deferred_tools.search_request import NAME as SEARCH
 from langchain_deferred_tools.demo.scene import Step
 
 

@@ -23,24 +23,25 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 
-def say(message: dict) -> None:
+def say(message: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
     sys.stdout.flush()
 
 
-def note(script: dict, line: str) -> None:
+def note(script: dict[str, Any], line: str) -> None:
     if "ledger" in script:
         with Path(script["ledger"]).open("a") as ledger:
             ledger.write(line + "\n")
 
 
-def call(script: dict, name: str, arguments: dict) -> dict:
+def call(script: dict[str, Any], name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Answer a call, or do something worse."""
     note(script, f"{name} {json.dumps(arguments)}")
     deed = script["calls"].get(name)
-    text = {"content": [{"type": "text", "text": "done"}]}
+    text: dict[str, Any] = {"content": [{"type": "text", "text": "done"}]}
     if isinstance(deed, dict):
         return deed
     if deed == "die":
@@ -64,7 +65,7 @@ def call(script: dict, name: str, arguments: dict) -> dict:
     return {"result": text}
 
 
-def answer(script: dict, method: str, params: dict) -> dict:
+def answer(script: dict[str, Any], method: str, params: dict[str, Any]) -> dict[str, Any]:
     if method == "server/discover":
         if script.get("discover") == "die":
             os._exit(1)

@@ -6,6 +6,7 @@ who sends it as a bearer is let in. The list has pages of two and changes while 
 
 import os
 import sys
+from typing import Any
 
 import anyio
 import uvicorn
@@ -26,10 +27,10 @@ tools["mismatch"].output_schema = {
     "properties": {"number": {"type": "integer"}},
     "required": ["number"],
 }
-sessions = set()
+sessions: set[Any] = set()
 
 
-async def list_tools(ctx, params):
+async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
     sessions.add(ctx.session)
     names = sorted(tools)
     start = int(params.cursor) if params is not None and params.cursor else 0
@@ -39,13 +40,13 @@ async def list_tools(ctx, params):
     )
 
 
-async def changed():
+async def changed() -> None:
     await bus.publish(ToolsListChanged())
     for session in list(sessions):
         await session.send_tool_list_changed()
 
 
-async def call_tool(ctx, params):
+async def call_tool(ctx: Any, params: Any) -> types.CallToolResult:
     arguments = params.arguments or {}
     text = types.TextContent(type="text", text="done")
     match params.name:
@@ -76,16 +77,16 @@ server = Server(
 )
 
 
-async def over_stdio():
+async def over_stdio() -> None:
     async with stdio_server() as (incoming, outgoing):
         options = server.create_initialization_options(NotificationOptions(tools_changed=True))
         await server.run(incoming, outgoing, options)
 
 
-def guarded(app, token):
+def guarded(app: Any, token: str) -> Any:
     """`app` for those who send the token, and 401 for everybody else."""
 
-    async def guard(scope, receive, send):
+    async def guard(scope: Any, receive: Any, send: Any) -> None:
         sent = dict(scope.get("headers", ())).get(b"authorization", b"")
         if scope["type"] == "http" and sent != f"Bearer {token}".encode():
             await send({"type": "http.response.start", "status": 401, "headers": []})
@@ -96,11 +97,11 @@ def guarded(app, token):
     return guard
 
 
-def main():
+def main() -> None:
     if len(sys.argv) == 1:
         anyio.run(over_stdio)
         return
-    app = server.streamable_http_app()
+    app: Any = server.streamable_http_app()
     if len(sys.argv) > 2:
         app = guarded(app, sys.argv[2])
     uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="warning")
