@@ -65,6 +65,7 @@ def _agents(name: str, resolution: str) -> Combination:
             "tests/langchain/test_callers.py",
             "tests/langchain/test_conversation.py",
             "tests/langchain/test_graph.py",
+            "tests/langchain/test_graph_state.py",
             "tests/langchain/test_injection.py",
             "tests/langchain/test_refusals.py",
             "tests/langchain/test_return_direct.py",

@@ -8,14 +8,11 @@ from deferred_tools.errors import (
     DeveloperError,
     HostError,
     InvalidArgumentsError,
-    InvalidResultError,
-    LimitExceededError,
     ModelError,
     PluginError,
     RegistryBuildError,
     SourceUnavailableError,
     ToolNotEnabledError,
-    ToolRefusedError,
     ToolTimeoutError,
     UnknownToolError,
 )
@@ -27,15 +24,9 @@ from deferred_tools.errors import (
         (DeveloperError, [ConfigurationError, RegistryBuildError, PluginError]),
         (
             ModelError,
-            [
-                UnknownToolError,
-                ToolNotEnabledError,
-                ToolRefusedError,
-                InvalidArgumentsError,
-                InvalidResultError,
-            ],
+            [UnknownToolError, ToolNotEnabledError, InvalidArgumentsError],
         ),
-        (HostError, [SourceUnavailableError, ToolTimeoutError, LimitExceededError]),
+        (HostError, [SourceUnavailableError, ToolTimeoutError]),
     ],
 )
 def test_each_error_belongs_to_exactly_one_who_must_act(
@@ -64,11 +55,8 @@ def test_an_unknown_tool_is_told_without_saying_why() -> None:
     assert "tool_search" in text
 
 
-@pytest.mark.parametrize("error", [InvalidArgumentsError, InvalidResultError])
-def test_a_value_that_does_not_fit_is_told_with_every_complaint(
-    error: type[InvalidArgumentsError | InvalidResultError],
-) -> None:
-    raised = error("add", ["a: not a number", "b: missing"])
+def test_arguments_that_do_not_fit_are_told_with_every_complaint() -> None:
+    raised = InvalidArgumentsError("add", ["a: not a number", "b: missing"])
     assert raised.problems == ("a: not a number", "b: missing")
     assert "'add'" in str(raised)
     assert "a: not a number; b: missing" in str(raised)
@@ -77,14 +65,8 @@ def test_a_value_that_does_not_fit_is_told_with_every_complaint(
 @pytest.mark.parametrize(
     ("error", "data", "words"),
     [
-        (ToolRefusedError("pay", "needs approval"), {"reason": "needs approval"}, "needs approval"),
         (SourceUnavailableError("github", "signed out"), {"source": "github"}, "signed out"),
         (ToolTimeoutError("pay", 2.5), {"seconds": 2.5}, "2.5 s. It may have had an effect"),
-        (
-            LimitExceededError("list_bytes", 7, of="the list of 'github'"),
-            {"limit": "list_bytes", "value": 7},
-            "the list of 'github' exceeds the limit 'list_bytes' (7). Raise `Limits.list_bytes`",
-        ),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )

@@ -216,7 +216,7 @@ def test_a_session_goes_on_as_json_in_another_process(toolset: Toolset) -> None:
     chat = Conversation(toolset)
     loop("sync", chat, ScriptedModel(script=[SEARCH, DONE]))
     done = subprocess.run(
-        [sys.executable, "-m", "tests.langchain.plain_loop"],
+        [sys.executable, "-m", "tests.support.plain_loop"],
         input=chat.session.model_dump_json(),
         cwd=ROOT,
         capture_output=True,

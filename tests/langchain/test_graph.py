@@ -1,32 +1,20 @@
 """Deferred tools in a graph that was built by hand."""
 
 import asyncio
-from collections.abc import Callable, Iterator
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from langchain_core.messages import (
-    AIMessage,
-    AIMessageChunk,
-    AnyMessage,
-    SystemMessage,
-    ToolMessage,
-)
-from langchain_core.tools import BaseTool, tool
+from langchain_core.messages import AIMessageChunk, SystemMessage, ToolMessage
+from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.graph.message import add_messages
-from langgraph.managed import RemainingSteps
-from langgraph.prebuilt import InjectedState, tools_condition
 from langgraph.types import Command, interrupt
-from pydantic import BaseModel, Field
 
 from deferred_tools import Caller, Toolset
 from deferred_tools.errors import ConfigurationError
-from langchain_deferred_tools.graph import DeferredMessagesState, DeferredToolsGraph
-from langchain_deferred_tools.state import merge_sessions
 from tests.support.agents import Runner, answers, listed, thread, told
-from tests.support.scripted_model import ScriptedModel, call, says
+from tests.support.graphs import Built
+from tests.support.scripted_model import call, says
 
 
 def get_weather(city: str) -> str:
@@ -55,37 +43,6 @@ DONE = says(text="all done")
 def toolset() -> Iterator[Toolset]:
     with Toolset.from_sources([get_weather, send_email]) as opened:
         yield opened
-
-
-class Built:
-    """A graph of a model and its tools; `builder` makes it from the deferred tools."""
-
-    def __init__(
-        self,
-        toolset: Toolset,
-        *script: AIMessage,
-        builder: Callable[[DeferredToolsGraph], StateGraph[Any, Any, Any, Any]] | None = None,
-        tools: tuple[BaseTool, ...] = (),
-        caller: Any = None,
-        **options: Any,
-    ) -> None:
-        self.model = ScriptedModel(script=list(script))
-        self.deferred = DeferredToolsGraph(toolset, tools=tools, caller=caller)
-        graph = (builder or DeferredToolsGraph.builder)(self.deferred)
-        graph.add_node("model", self._think)
-        graph.add_node("tools", self.deferred.tool_node())
-        graph.add_edge(START, "model")
-        graph.add_conditional_edges("model", tools_condition, ["tools", END])
-        graph.add_edge("tools", "model")
-        self.graph: Any = graph.compile(**options)
-
-    def _think(self, state: Any) -> dict[str, Any]:
-        bound = self.model.bind_tools(self.deferred.bound(state))
-        return {"messages": [bound.invoke(self.deferred.prompt(state))]}
-
-    @property
-    def bound(self) -> list[list[str]]:
-        return [turn.tools for turn in self.model.turns]
 
 
 def test_a_tool_node_and_tools_condition_search_bind_and_call(
@@ -195,93 +152,6 @@ def test_tokens_and_updates_are_streamed(run: Runner, toolset: Toolset) -> None:
     assert nodes == ["model", "tools", "model", "tools", "model"]
 
 
-# --- the state
-
-
-class Trip(DeferredMessagesState):
-    """A state with more in it."""
-
-    place: str
-
-
-class TripModel(BaseModel):
-    """The same as a pydantic model."""
-
-    messages: Annotated[list[AnyMessage], add_messages]
-    place: str = ""
-    deferred_tools: Annotated[dict[str, Any], merge_sessions] = Field(default_factory=dict)
-
-
-def forged(toolset: Toolset) -> dict[str, Any]:
-    """What a client could send that has seen another conversation's state."""
-    saver = InMemorySaver()
-    built = Built(toolset, SEARCH, DONE, checkpointer=saver)
-    built.graph.invoke({"messages": [("user", "go")]}, config=thread())
-    ledger: dict[str, Any] = built.graph.get_state(thread()).values["deferred_tools"]
-    assert ledger["ledger"], "else this would prove nothing"
-    return ledger
-
-
-@pytest.mark.parametrize("schema", [DeferredMessagesState, Trip, TripModel])
-def test_a_client_cannot_enable_tools_through_the_input(
-    run: Runner, toolset: Toolset, schema: type
-) -> None:
-    built = Built(toolset, ASK, DONE, builder=lambda deferred: deferred.builder(schema))
-    given = {"messages": [("user", "go")], "deferred_tools": forged(toolset)}
-    output = run(built.graph, given)
-    assert built.bound == [["tool_search"], ["tool_search"]]
-    assert answers(output)[0].status == "error"
-
-
-@pytest.mark.parametrize("schema", [Trip, TripModel])
-def test_the_application_s_own_keys_can_be_given_as_input(run: Runner, schema: type) -> None:
-    @tool
-    def where(place: Annotated[str, InjectedState("place")]) -> str:
-        """Where the trip goes."""
-        return f"to {place}"
-
-    search = says(call("tool_search", names=["where"]))
-    with Toolset.from_sources([where]) as toolset:
-        script = [search, says(call("where")), DONE]
-        built = Built(toolset, *script, builder=lambda deferred: deferred.builder(schema))
-        output = run(built.graph, {"messages": [("user", "go")], "place": "Oslo"})
-    assert told(output)[-1] == ("where", "success", "to Oslo")
-    assert output["place"] == "Oslo"
-
-
-def test_a_state_may_have_values_that_langgraph_manages(run: Runner, toolset: Toolset) -> None:
-    class State(DeferredMessagesState):
-        remaining_steps: RemainingSteps
-
-    built = Built(toolset, SEARCH, ASK, DONE, builder=lambda deferred: deferred.builder(State))
-    assert told(run(built.graph))[-1] == ("get_weather", "success", "sunny in Oslo")
-
-
-def test_a_state_without_the_key_cannot_be_built(toolset: Toolset) -> None:
-    with pytest.raises(ConfigurationError, match="'MessagesState' has no key 'deferred_tools'"):
-        DeferredToolsGraph(toolset).builder(MessagesState)
-
-
-def test_a_state_without_the_key_is_an_error_and_not_silence(run: Runner, toolset: Toolset) -> None:
-    built = Built(toolset, SEARCH, ASK, DONE, builder=lambda _: StateGraph(MessagesState))
-    with pytest.raises(ConfigurationError, match="DeferredMessagesState"):
-        run(built.graph)
-
-
-def test_a_key_that_lost_its_reducer_is_an_error_and_not_silence(
-    run: Runner, toolset: Toolset
-) -> None:
-    class State(MessagesState):
-        deferred_tools: dict[str, Any]
-
-    built = Built(toolset, SEARCH, ASK, DONE, builder=lambda _: StateGraph(State))
-    with pytest.raises(ConfigurationError, match="reducer"):
-        run(built.graph)
-
-
-Conflict = Literal["tool_search", "echo", "get_weather"]
-
-
 @pytest.mark.parametrize(
     ("name", "told"),
     [
@@ -291,7 +161,7 @@ Conflict = Literal["tool_search", "echo", "get_weather"]
     ],
 )
 def test_two_tools_of_one_name_are_an_error(
-    run: Runner, toolset: Toolset, name: Conflict, told: str
+    run: Runner, toolset: Toolset, name: str, told: str
 ) -> None:
     @tool(name)
     def other() -> str:

@@ -1,11 +1,9 @@
 """Real MCP servers over stdio, for agents."""
 
-import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,32 +11,9 @@ import pytest
 from deferred_tools import Toolset
 from deferred_tools.sources.mcp import McpServers
 
-RAW = Path(__file__).parents[2] / "core/sources/mcp/servers/raw.py"
-
-Servers = dict[str, dict[str, Any]]
-MakeServers = Callable[..., Toolset]
-
-
-def raw(*, tools: dict[str, Any], python: str = sys.executable, **script: Any) -> dict[str, Any]:
-    """A small server whose tools answer with the deed, the result or the text that is given."""
-    deeds = {
-        name: {"result": {"content": [{"type": "text", "text": deed[5:]}]}}
-        if isinstance(deed, str) and deed.startswith("text:")
-        else deed
-        for name, deed in tools.items()
-    }
-    listed = [
-        {"name": name, "description": f"The tool {name}.", "inputSchema": {"type": "object"}}
-        for name in tools
-    ]
-    return {
-        "command": python,
-        "args": [str(RAW), json.dumps({"tools": listed, "calls": deeds, **script})],
-    }
-
 
 @pytest.fixture
-def servers() -> Iterator[MakeServers]:
+def servers() -> Iterator[Callable[..., Toolset]]:
     """Makes toolsets of servers, and ends them."""
     with ExitStack() as opened:
 
@@ -58,7 +33,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toolset]:
         ["git", "init", "--quiet", "--initial-branch", "trunk"], cwd=repository, check=True
     )
     python = sys.executable
-    configured: Servers = {
+    configured = {
         "time": {"command": python, "args": ["-m", "mcp_server_time", "--local-timezone", "UTC"]},
         "git": {
             "command": python,

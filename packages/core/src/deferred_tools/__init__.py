@@ -5,8 +5,9 @@
 
     toolset = Toolset.from_sources(McpServers.from_file("mcp.json"), [my_function])
 
-Adapters hand a Toolset to an agent framework. Public are the names below, those in the
-`__all__` of `errors`, `hookspecs`, `sources.base`, `sources.mcp` and `testing`, and nothing else.
+Adapters hand a Toolset to an agent framework. Public are the names below, the errors in
+`deferred_tools.errors`, the hooks in `deferred_tools.hookspecs`, `McpServers` in
+`deferred_tools.sources.mcp`, and the fakes and checks in `deferred_tools.testing`.
 """
 
 from deferred_tools.catalog import ToolCatalog

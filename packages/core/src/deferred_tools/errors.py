@@ -8,13 +8,10 @@
     ├── ModelError                the model can act on it; becomes a tool result
     │   ├── UnknownToolError
     │   ├── ToolNotEnabledError
-    │   ├── ToolRefusedError
-    │   ├── InvalidArgumentsError
-    │   └── InvalidResultError
+    │   └── InvalidArgumentsError
     └── HostError                 the outside world failed; becomes a tool result too
         ├── SourceUnavailableError
-        ├── ToolTimeoutError
-        └── LimitExceededError
+        └── ToolTimeoutError
 
 Messages name both parties and the cure. This module imports nothing of ours.
 """
@@ -74,15 +71,6 @@ class ToolNotEnabledError(ModelError):
         )
 
 
-class ToolRefusedError(ModelError):
-    """A rule refuses the call, and the caller may know why."""
-
-    def __init__(self, name: str, reason: str) -> None:
-        self.name = name
-        self.reason = reason
-        super().__init__(f"{name!r} was refused: {reason}")
-
-
 class InvalidArgumentsError(ModelError):
     """The arguments do not fit the tool's input schema; the tool was not run."""
 
@@ -93,18 +81,6 @@ class InvalidArgumentsError(ModelError):
         super().__init__(
             f"The arguments for {name!r} do not fit its schema, so it was not run: {listed}. "
             "Correct them and call it again."
-        )
-
-
-class InvalidResultError(ModelError):
-    """The tool ran, but its structured result does not fit its output schema."""
-
-    def __init__(self, name: str, problems: Sequence[str]) -> None:
-        self.name = name
-        self.problems = tuple(problems)
-        super().__init__(
-            f"{name!r} ran, but its structured result does not fit its output schema: "
-            f"{'; '.join(self.problems)}."
         )
 
 
@@ -130,16 +106,4 @@ class ToolTimeoutError(HostError):
         super().__init__(
             f"{name!r} did not answer within {seconds:g} s. It may have had an effect; "
             "check before calling it again."
-        )
-
-
-class LimitExceededError(HostError):
-    """Something was larger than `Limits` allows; `limit` is the field's name."""
-
-    def __init__(self, limit: str, value: float, *, of: str) -> None:
-        self.limit = limit
-        self.value = value
-        super().__init__(
-            f"{of} exceeds the limit {limit!r} ({value:g}). "
-            f"Raise `Limits.{limit}` if this is intended."
         )

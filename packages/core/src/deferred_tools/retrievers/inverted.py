@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
-from deferred_tools.retrievers.text import STOP_WORDS, Analyser, SearchText
+from deferred_tools.retrievers.text import Analyser, SearchText
 from deferred_tools.spec import ToolSpec
 
 FIELDS = {
@@ -60,15 +60,10 @@ class Inverted:
     @classmethod
     def of(cls, specs: Sequence[ToolSpec], analyser: Analyser) -> "Inverted":
         """Index `specs`."""
-        tools, joined = _terms(specs, analyser)
+        tools, compounds = _terms(specs, analyser)
         names = [tuple(dict.fromkeys(terms["name"])) for terms in tools]
-        for spec, terms in zip(specs, tools, strict=True):
-            # Beside its stem a name holds each word as it stands: `organ` before `organization`.
-            terms["name"] += [
-                surface(word)
-                for word in analyser.words(spec.tool)
-                if word not in STOP_WORDS and analyser.stem(word) != word
-            ]
+        joined = _compounds(tools, compounds)
+        _as_written(specs, tools, joined)
         postings = _postings(tools)
         rarity = {term: _rarity(len(held), len(specs)) for term, held in postings.items()}
         numbers: dict[str, int] = {}
