@@ -73,7 +73,7 @@ def measure(retriever: Retriever, queries: Sequence[Query]) -> Quality:
     found = [[hit.name for hit in retriever.search(query.text, DEPTH)] for query in queries]
     ms = 1_000 * (time.process_time() - started) / len(queries)
     judged = [_judge(names, query.relevant) for names, query in zip(found, queries, strict=True)]
-    return Quality(*(100 * fmean(column) for column in zip(*judged, strict=True)), ms)
+    return Quality(*(*(100 * fmean(column) for column in zip(*judged, strict=True)), ms))
 
 
 def mean(of: Sequence[Quality]) -> Quality:

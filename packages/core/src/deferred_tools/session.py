@@ -22,7 +22,7 @@ _SEARCHES = 256
 class Enablement(BaseModel):
     """One tool, as it was when it was enabled."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
 
     name: str
     digest: str
@@ -44,7 +44,7 @@ class Enablement(BaseModel):
 class SearchRecord(BaseModel):
     """One search: what makes budgets and loop guards survive a restart."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
 
     at: float
     turn: str
@@ -55,7 +55,7 @@ class SearchRecord(BaseModel):
 class Session(BaseModel):
     """The conversation's ledger. Every change returns a new session, or self if nothing changed."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
 
     caller: Caller = Caller.anonymous()
     ledger: tuple[Enablement, ...] = ()

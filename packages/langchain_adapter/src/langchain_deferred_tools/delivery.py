@@ -8,7 +8,7 @@ providers offer themselves go beside it.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import AnyMessage, SystemMessage, ToolMessage
+from langchain_core.messages import SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool
 
 from deferred_tools.errors import ConfigurationError
@@ -18,7 +18,7 @@ from deferred_tools.spec import Tier
 from deferred_tools.toolset import Toolset
 from langchain_deferred_tools.bind import bind
 from langchain_deferred_tools.search_tool import SearchTool
-from langchain_deferred_tools.state import STATE_KEY, last_calls
+from langchain_deferred_tools.state import STATE_KEY, last_calls, messages_of, state_value
 
 Bindable = BaseTool | dict[str, Any]
 
@@ -47,22 +47,22 @@ def with_block(system: SystemMessage | None, block: str) -> SystemMessage | None
     return system.model_copy(update={"content": [*before, part]})
 
 
-def check_state(messages: Sequence[AnyMessage], session: Session) -> None:
-    """See that what the last searches enabled has reached the state.
+def check_state(state: object) -> None:
+    """See that a state in which something was enabled has a ledger.
 
     Raises:
-        ConfigurationError: It has not, so the state cannot hold it.
+        ConfigurationError: It has none: LangGraph drops what its schema does not name.
     """
-    known = {entry.name for entry in session.ledger}
-    _, answers = last_calls(messages)
+    if state_value(state, STATE_KEY) is not None:
+        return
+    _, answers = last_calls(messages_of(state))
     for message in answers:
         if isinstance(message, ToolMessage) and message.name == NAME:
             told = message.artifact if isinstance(message.artifact, dict) else {}
-            if lost := set(told.get("enabled", ())) - known:
+            if enabled := told.get("enabled"):
                 raise ConfigurationError(
-                    f"{NAME!r} enabled {sorted(lost)}, but the graph's state does not hold it: "
-                    f"its schema has no key {STATE_KEY!r} with the reducer `merge_sessions`. "
-                    "Derive your state from DeferredMessagesState, and do not declare the key again"
+                    f"{NAME!r} enabled {enabled}, but the graph's state does not hold it: its "
+                    f"schema has no key {STATE_KEY!r}. Derive it from DeferredMessagesState"
                 )
 
 

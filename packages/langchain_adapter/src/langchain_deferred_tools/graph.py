@@ -69,9 +69,8 @@ class DeferredToolsGraph:
         Raises:
             ConfigurationError: Two tools share a name, or the state cannot hold the ledger.
         """
-        session = self._session(state)
-        check_state(messages_of(state), session)
-        return tools_to_bind(self._toolset, session, self._base)
+        check_state(state)
+        return tools_to_bind(self._toolset, self._session(state), self._base)
 
     def prompt(self, state: object) -> list[AnyMessage]:
         """The state's messages with the level-1 block in the system message."""

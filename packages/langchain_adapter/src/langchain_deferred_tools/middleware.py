@@ -102,7 +102,7 @@ class DeferredToolsMiddleware(AgentMiddleware[Any, Any, Any]):
     def _prepared(
         self, session: Session, request: ModelRequest[Any], block: str
     ) -> ModelRequest[Any]:
-        check_state(request.state["messages"], session)
+        check_state(request.state)
         return request.override(
             tools=tools_to_bind(self.toolset, session, request.tools),
             system_message=with_block(request.system_message, block),

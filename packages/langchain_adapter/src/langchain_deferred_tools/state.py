@@ -3,7 +3,6 @@
 The caller is not stored: the host vouches for it anew in every turn.
 """
 
-import json
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -48,11 +47,9 @@ def load_session(value: object, caller: Caller | None = None) -> Session:
             "with which clients could enable tools through the graph's input, too"
         )
     try:
-        # By way of JSON, so that numbers which are none (NaN, infinity) are found here.
-        text = json.dumps(value or {}, allow_nan=False)
-        session = Session.model_validate_json(text)
-    except (TypeError, ValueError, RecursionError) as error:
-        why = _first(error) if isinstance(error, ValidationError) else str(error)
+        session = Session.model_validate(value or {})
+    except ValidationError as error:
+        why = _first(error)
         logger.warning("a stored session cannot be read, tools must be searched again: %s", why)
         session = Session()
     return session.for_caller(caller or Caller.anonymous())

@@ -9,6 +9,7 @@ from heapq import nsmallest
 
 from deferred_tools.retrievers import synonyms
 from deferred_tools.retrievers.base import Hit
+from deferred_tools.retrievers.fields import is_stem
 from deferred_tools.retrievers.identifiers import Identifiers
 from deferred_tools.retrievers.inverted import Inverted
 from deferred_tools.retrievers.request import Vocabulary, clauses
@@ -44,7 +45,10 @@ class _Index:
             identifiers=Identifiers.of(specs, analyser, words.postings),
             words=words,
             vocabulary=Vocabulary(
-                analyser, words, Spelling(words.postings), synonyms.read(analyser.stem)
+                analyser=analyser,
+                words=words,
+                spelling=Spelling(filter(is_stem, words.postings)),
+                synonyms=synonyms.read(analyser.stem),
             ),
         )
 

@@ -6,13 +6,13 @@ Built once, then only read. Tools are numbered in catalogue order.
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
 
-from deferred_tools.retrievers.text import Analyser, SearchText
+from deferred_tools.retrievers.fields import NAME, Fields
+from deferred_tools.retrievers.text import Analyser
 from deferred_tools.spec import ToolSpec
 
-FIELDS = {
-    "name": (2.5, 0.4),
+WEIGHTS = {
+    NAME: (2.5, 0.4),
     "source": (2.0, 0.3),
     "description": (1.0, 0.75),
     "parameters": (0.6, 0.75),
@@ -34,12 +34,6 @@ ENOUGH = 100
 """Tools that rarer words must have found before that."""
 
 Postings = dict[str, dict[int, float]]
-_Terms = dict[str, list[str]]
-
-
-def surface(word: str) -> str:
-    """The term of a word as it stands in a name, apart from all stems."""
-    return f"={word}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +54,12 @@ class Inverted:
     @classmethod
     def of(cls, specs: Sequence[ToolSpec], analyser: Analyser) -> "Inverted":
         """Index `specs`."""
-        tools, compounds = _terms(specs, analyser)
-        names = [tuple(dict.fromkeys(terms["name"])) for terms in tools]
-        joined = _compounds(tools, compounds)
-        _as_written(specs, tools, joined)
-        postings = _postings(tools)
+        fields = Fields.of(specs, analyser)
+        postings = _postings(fields.tools)
         rarity = {term: _rarity(len(held), len(specs)) for term, held in postings.items()}
         numbers: dict[str, int] = {}
         sources = tuple(numbers.setdefault(spec.source, len(numbers)) for spec in specs)
-        return cls(postings, rarity, _shares(names, rarity), joined, sources)
+        return cls(postings, rarity, _shares(fields.names, rarity), fields.joined, sources)
 
     def evidence(
         self, terms: Mapping[str, float], allowed: Collection[int] | None, floor: float
@@ -123,61 +114,17 @@ def _add(
             scores[number] = get(number, 0.0) + weight * held[number]
 
 
-def _terms(
-    specs: Sequence[ToolSpec], analyser: Analyser
-) -> tuple[list[_Terms], dict[str, tuple[str, ...]]]:
-    """The stems in each field of each tool; and the words that are only written as two."""
-    chunks = _Chunks(analyser)
-    tools: list[_Terms] = []
-    compounds: list[tuple[list[str], list[str]]] = []
-    for spec in specs:
-        text = SearchText.of(spec)
-        terms: _Terms = {}
-        for field in FIELDS:
-            runs = analyser.runs(getattr(text, field))
-            stems = terms[field] = list(chain.from_iterable(map(chunks.__getitem__, runs)))
-            joined = [chunks.joined[run] for run in runs if run in chunks.joined]
-            if joined:
-                compounds.append((stems, joined))
-        tools.append(terms)
-    known = {stem for stems in chunks.values() for stem in stems}
-    for held, joined in compounds:  # `GitHub` here, `github` there
-        held += [word for word in joined if word in known]
-    split = {word: chunks[run] for run, word in chunks.joined.items() if word not in known}
-    for spec in specs:
-        for left, right in pairwise(analyser.words(spec.tool)):
-            if left + right not in known:
-                split[left + right] = tuple(analyser.stems(f"{left} {right}"))
-    return tools, split
-
-
-class _Chunks(dict[str, tuple[str, ...]]):
-    """The stems of every run seen, analysed once."""
-
-    def __init__(self, analyser: Analyser) -> None:
-        super().__init__()
-        self._analyser = analyser
-        self.joined: dict[str, str] = {}
-
-    def __missing__(self, run: str) -> tuple[str, ...]:
-        chunk = self._analyser.chunk(run)
-        if chunk.joined:
-            self.joined[run] = chunk.joined
-        self[run] = chunk.stems
-        return chunk.stems
-
-
-def _postings(tools: Sequence[_Terms]) -> Postings:
+def _postings(tools: Sequence[Mapping[str, Sequence[str]]]) -> Postings:
     """The saturated, length-normalised weight of each term in each tool."""
     mean = {
         field: sum(len(terms[field]) for terms in tools)
         / (sum(1 for terms in tools if terms[field]) or 1)
-        for field in FIELDS
+        for field in WEIGHTS
     }
     postings: Postings = {}
     for number, terms in enumerate(tools):
         weights: dict[str, float] = {}
-        for field, (weight, slope) in FIELDS.items():
+        for field, (weight, slope) in WEIGHTS.items():
             held = terms[field]
             if held:
                 each = weight / (1 - slope + slope * len(held) / mean[field])

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 LENGTH = 200
 """Characters of a pattern."""
-ALTERNATIVES = 32
+ALTERNATIVES = 16
 """Plain alternatives that a pattern may stand for."""
-PIECES = 400
+PIECES = 250
 """Characters to match in all alternatives together."""
 RUN = 20
 """Characters that `*` or `+` may take, and the most that `{m,n}` may ask for."""

@@ -8,7 +8,7 @@ from deferred_tools.retrievers.substring import DESCRIPTION, NAME, inside
 from deferred_tools.retrievers.texts import Text, Texts, plain
 from deferred_tools.spec import ToolSpec
 
-TEXT_LENGTH = 500
+TEXT_LENGTH = 400
 """Characters of a name and of a description that a pattern is tried on."""
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from deferred_tools.retrievers.inverted import Inverted, surface
+from deferred_tools.retrievers.fields import as_written
+from deferred_tools.retrievers.inverted import Inverted
 from deferred_tools.retrievers.spelling import Spelling
 from deferred_tools.retrievers.synonyms import LONGEST, Synonyms
 from deferred_tools.retrievers.text import STOP_WORDS, Analyser
@@ -83,7 +84,7 @@ class Vocabulary:
             if stem not in terms and not STOP_WORDS.issuperset((left, right)):
                 add(stem, JOINED)
         for word in words:
-            add(surface(word), AS_WRITTEN)
+            add(as_written(word), AS_WRITTEN)
         return terms
 
     def _synonyms(self, words: Sequence[str]) -> Iterator[tuple[str, float]]:

@@ -17,11 +17,11 @@ import snowballstemmer  # type: ignore[import-untyped]  # the package ships no t
 
 from deferred_tools.spec import ToolSpec
 
-DESCRIPTION_LENGTH = 3_000
+DESCRIPTION_LENGTH = 2_000
 """Characters of title and description that are searched."""
-DETAILS_LENGTH = 2_000
+DETAILS_LENGTH = 1_500
 """Characters of parameter descriptions and choices that are searched, per tool."""
-DETAIL_LENGTH = 300
+DETAIL_LENGTH = 250
 """Characters of one parameter description or choice that are searched."""
 CHOICES = 20
 """Choices of one parameter that are searched."""
