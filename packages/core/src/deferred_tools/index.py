@@ -39,9 +39,9 @@ class ToolIndex:
         self._retriever.index(tuple(self._specs.values()))
 
     @classmethod
-    def from_tools(cls, specs: Iterable[ToolSpec]) -> Self:
-        """The index of `specs`, in their order."""
-        return cls(specs)
+    def from_tools(cls, specs: Iterable[ToolSpec], *, limits: Limits | None = None) -> Self:
+        """The index of `specs`, in their order; of `limits`, how long a summary is."""
+        return cls(specs, limits=limits)
 
     def search(self, query: str, limit: int = SEARCH_RESULTS_CAP) -> tuple[ToolSummary, ...]:
         """The tools whose id or description holds `query`, whatever its case; ids first.
