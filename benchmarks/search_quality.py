@@ -21,7 +21,7 @@ from statistics import fmean
 from typing import Any
 
 from deferred_tools.retrievers.base import Retriever
-from deferred_tools.retrievers.builtin import make
+from deferred_tools.retrievers.builtin import builtin
 from deferred_tools.spec import ToolSpec
 
 SETS = ("shortmix", "livemcpbench", "metatool", "bfcl", "toolbench")
@@ -111,7 +111,7 @@ def main() -> None:
     for set_name in options.sets:
         tools, queries = load(folder, set_name, options.most)
         for name in options.retrievers:
-            retriever = make(name)
+            retriever = builtin(name)()
             started = time.process_time()
             retriever.index(tools)
             seconds = time.process_time() - started

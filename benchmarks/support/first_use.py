@@ -12,7 +12,7 @@ from support.report import Measured, Row, Table
 
 from deferred_tools import Caller, Registry, Toolset
 from deferred_tools.prompt import render
-from deferred_tools.retrievers.builtin import make
+from deferred_tools.retrievers.builtin import builtin
 
 SIZES = (1_000, 5_549)
 
@@ -56,8 +56,8 @@ def _parts(definitions: Sequence[Definition]) -> dict[str, Callable[[], object]]
     return {
         "reading lists, checking schemas": lambda: anyio.run(_read, sources),
         "names and registry": lambda: Registry.build(tuple(registry.sources.values())),
-        "search index": lambda: make("bm25").index(specs),
-        "search index for a caller who sees half": lambda: make("bm25").index(specs[::2]),
+        "search index": lambda: builtin("bm25")().index(specs),
+        "search index for a caller who sees half": lambda: builtin("bm25")().index(specs[::2]),
         "level-1 block": block,
     }
 

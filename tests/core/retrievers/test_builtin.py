@@ -4,7 +4,7 @@ import pytest
 
 from deferred_tools.errors import ConfigurationError
 from deferred_tools.retrievers.base import Retriever
-from deferred_tools.retrievers.builtin import make
+from deferred_tools.retrievers.builtin import builtin
 from deferred_tools.testing.retrievers import check_retriever
 
 NAMES = ["bm25", "keyword", "regex", "substring"]
@@ -12,17 +12,17 @@ NAMES = ["bm25", "keyword", "regex", "substring"]
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_builtin_retriever_keeps_every_promise(name: str) -> None:
-    check_retriever(lambda: make(name))
+    check_retriever(builtin(name))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_makes_a_new_retriever_each_time(name: str) -> None:
-    assert isinstance(make(name), Retriever)
-    assert make(name) is not make(name)
+    assert isinstance(builtin(name)(), Retriever)
+    assert builtin(name)() is not builtin(name)()
 
 
 def test_an_unknown_name_is_refused_with_the_names_that_there_are() -> None:
     with pytest.raises(ConfigurationError) as raised:
-        make("bm52")
+        builtin("bm52")
     assert "'bm52'" in str(raised.value)
     assert all(name in str(raised.value) for name in NAMES)

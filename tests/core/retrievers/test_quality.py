@@ -3,7 +3,7 @@
 import pytest
 from benchmarks.search_quality import SETS, Quality, load, mean, measure
 
-from deferred_tools.retrievers.builtin import make
+from deferred_tools.retrievers.builtin import builtin
 from tests.support.shared import shared_folder
 
 
@@ -13,7 +13,7 @@ def quality() -> Quality:
     found = []
     for name in SETS:
         tools, queries = load(folder, name)
-        retriever = make("bm25")
+        retriever = builtin("bm25")()
         retriever.index(tools)
         found.append(measure(retriever, queries))
     return mean(found)

@@ -4,7 +4,7 @@ import string
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-import snowballstemmer  # type: ignore[import-untyped]  # the package ships no types
+import snowballstemmer
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -21,7 +21,7 @@ from deferred_tools.policy import Caller, Gate, Grants, Policy
 from deferred_tools.prompt import CountTokens, estimate_tokens
 from deferred_tools.registry import RegisteredTool, Registry
 from deferred_tools.retrievers.base import Retriever
-from deferred_tools.retrievers.builtin import make
+from deferred_tools.retrievers.builtin import builtin
 from deferred_tools.search import SearchOutcome, ToolSearch
 from deferred_tools.search_request import SearchRequest
 from deferred_tools.session import Session
@@ -259,8 +259,7 @@ class Toolset:
             if retriever in named:
                 factory: Callable[[], Retriever] = named[retriever]
                 return factory
-        make(retriever)  # a name that is not known should be told now, not at the first search
-        return lambda: make(retriever)
+        return builtin(retriever)
 
     def _source_changed(self, source: str, state: SourceState) -> None:
         self.plugins.tell("deferred_tools_source_changed", source=source, state=state)

@@ -17,12 +17,15 @@ _BUILTIN: dict[str, Callable[[], Retriever]] = {
 }
 
 
-def make(name: str) -> Retriever:
-    """A new retriever called `name`. Raises ConfigurationError for a name that is not known."""
+def builtin(name: str) -> Callable[[], Retriever]:
+    """What makes a new retriever called `name`.
+
+    Raises:
+        ConfigurationError: There is none of that name.
+    """
     if name not in _BUILTIN:
         raise ConfigurationError(
-            f"There is no built-in retriever {name!r}. "
-            f"Choose one of: {', '.join(_BUILTIN)}; or give any object with the methods "
-            "`index` and `search`."
+            f"There is no retriever {name!r}. Choose one of: {', '.join(_BUILTIN)}; or give what "
+            "makes an object with the methods `index` and `search`."
         )
-    return _BUILTIN[name]()
+    return _BUILTIN[name]

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import groupby, islice
 from typing import NamedTuple
 
-import snowballstemmer  # type: ignore[import-untyped]  # the package ships no types
+import snowballstemmer
 
 from deferred_tools.spec import ToolSpec
 
