@@ -7,15 +7,14 @@ with a bounded number of back-tracks: so that neither a schema nor a value can e
 """
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
-from urllib.parse import unquote
 
 import jsonschema_rs
 
 from deferred_tools.limits import Limits
+from deferred_tools.schema_cost import count_steps, named_references
 
 MAX_PROBLEMS = 5
 _MAX_TEXT = 300
@@ -24,17 +23,6 @@ _MAX_TEXT = 300
 _MAX_TOLD_STEPS = 2_000
 _MAX_COPIED = 16 * 1024 * 1024
 _MAX_NAMED_REFERENCES = 16
-_PLACE = re.compile(r"#(/|$)")
-_LOOK_AROUND = re.compile(r"\(\?[=!<]|\\[1-9]")
-_LOOK_AROUND_STEPS = 400
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-_IN_PLACE = frozenset(
-    {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"}
-)
-_OF_VALUES = frozenset({"additionalProperties", "patternProperties", "unevaluatedProperties"})
-_OF_ITEMS = frozenset({"items", "prefixItems", "additionalItems", "unevaluatedItems", "contains"})
-_APPLIED = {*_REFERENCES, *_IN_PLACE, *_OF_VALUES, *_OF_ITEMS, "properties", "propertyNames"}
-_BY_NAME = frozenset({"dependentSchemas", "dependencies", "patternProperties"})
 
 
 class SchemaError(ValueError):
@@ -56,7 +44,7 @@ class CompiledSchema:
             self._schema, limits.schema_depth, limits.schema_nodes, limits.schema_bytes
         ):
             raise SchemaError(found)
-        self._named = _named_references(self._schema)
+        self._named = named_references(self._schema)
         if self._named > _MAX_NAMED_REFERENCES:
             raise SchemaError(
                 f"more than {_MAX_NAMED_REFERENCES} references other than '#/...': use such ones"
@@ -80,7 +68,7 @@ class CompiledSchema:
             value, limits.schema_depth, limits.arguments_bytes, limits.arguments_bytes
         ):
             return (found,)
-        steps = _steps(self._schema, value, most)
+        steps = count_steps(self._schema, value, most)
         if steps > most:
             return (f"more than {most} steps would be needed to check it",)
         try:
@@ -151,82 +139,3 @@ def _oversize(value: Any, depth: int, nodes: int, size: int) -> str:
 def _json_bytes(value: Any) -> int:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str, skipkeys=True)
     return len(text.encode("utf-8", "surrogatepass"))
-
-
-def _named_references(schema: dict[str, Any]) -> int:
-    """How many references `_steps` cannot follow: by `$id` or anchor, not by place."""
-    id_key = "id" if "draft-04" in str(schema.get("$schema")) else "$id"
-    found: list[str] = []
-    inner_ids = False
-    todo: list[Any] = [schema]
-    while todo:
-        item = todo.pop()
-        if isinstance(item, dict):
-            found += (item[key] for key in _REFERENCES if isinstance(item.get(key), str))
-            inner_ids |= item is not schema and isinstance(item.get(id_key), str)
-            todo += item.values()
-        elif isinstance(item, list | tuple):
-            todo += item
-    # Below an inner `$id` even "#/..." means another place.
-    return len(found) if inner_ids else sum(not _PLACE.match(reference) for reference in found)
-
-
-def _steps(schema: dict[str, Any], value: Any, most: int) -> int:
-    """At how many places `value` is held against a part of `schema`; stops counting past `most`.
-
-    Rather too many than too few: what a validator may skip is counted. Long texts and lists
-    count for more, and so do patterns that may have to be tried often.
-    """
-    todo: list[tuple[Any, Any]] = [(schema, value)]
-    taken = 0
-    while todo and taken + len(todo) <= most:
-        part, item = todo.pop()
-        taken += 1
-        if not isinstance(part, dict):
-            continue
-        if isinstance(item, str | list | dict):
-            taken += len(item) // 256
-        if isinstance(item, str) and _LOOK_AROUND.search(str(part.get("pattern", ""))):
-            taken += _LOOK_AROUND_STEPS
-        if not part.keys().isdisjoint(_APPLIED):
-            todo += islice(_below(schema, part, item), most + 1)
-    return taken + len(todo)
-
-
-def _below(root: dict[str, Any], part: dict[str, Any], item: Any) -> Iterator[tuple[Any, Any]]:
-    """What else is held against what, once `item` is held against `part`."""
-    for key, sub in part.items():
-        if key in _REFERENCES:
-            yield _at_place(root, sub), item
-        elif key in _IN_PLACE:
-            yield from ((one, item) for one in _parts(key, sub))
-        elif isinstance(item, list | tuple) and key in _OF_ITEMS:
-            yield from ((one, inner) for one in _parts(key, sub) for inner in item)
-        elif isinstance(item, dict) and key in _OF_VALUES:
-            yield from ((one, inner) for one in _parts(key, sub) for inner in item.values())
-        elif isinstance(item, dict) and key == "propertyNames":
-            yield from ((sub, name) for name in item)
-        elif isinstance(item, dict) and key == "properties" and isinstance(sub, dict):
-            yield from ((one, item[name]) for name, one in sub.items() if name in item)
-
-
-def _parts(key: str, sub: Any) -> Iterable[Any]:
-    if isinstance(sub, list | tuple):
-        return sub
-    return sub.values() if key in _BY_NAME and isinstance(sub, dict) else (sub,)
-
-
-def _at_place(root: dict[str, Any], reference: Any) -> Any:
-    """What `#/...` stands for; None for other references, which are few."""
-    if not isinstance(reference, str) or not _PLACE.match(reference):
-        return None
-    found: Any = root
-    for step in unquote(reference).split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, dict):
-            found = found.get(name)
-        elif isinstance(found, list | tuple) and name.isdecimal() and int(name) < len(found):
-            found = found[int(name)]
-        else:
-            return None
-    return found
