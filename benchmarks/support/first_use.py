@@ -32,8 +32,8 @@ def measure(pool: Sequence[Definition], *, repeats: int) -> Measured:
     functions = repeat(_first_use, repeats, given=lambda: Toolset.from_sources(function_tools(few)))
     rows.append(_row(SIZES[0], f"{FUNCTIONS}: open, and the first block", functions))
     note = (
-        "Once per process, and one more index for each other set of tools that a caller sees. Servers "
-        "answer from memory: connecting to real ones comes on top."
+        "Once per process, and one more index for each other set of tools that a caller sees. "
+        "Servers answer from memory: connecting to real ones comes on top."
     )
     return Measured([Table("The first use", rows, note)])
 
