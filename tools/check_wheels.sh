@@ -21,12 +21,15 @@ installed = {d.metadata["Name"].lower() for d in distributions()}
 assert not installed & {"numpy", "scipy", "pandas", "torch", "onnxruntime"}, installed
 print("core alone:", len(installed), "distributions, no numeric stack")
 PY
-"$work/core/bin/deferred-tools" && exit 1 || [ $? -eq 2 ]  # says what to install
+code=0
+"$work/core/bin/deferred-tools" || code=$?  # says what to install
+[ "$code" -eq 2 ]
 
 uv venv --quiet "$work/demo"
 uv pip install --quiet --python "$work/demo/bin/python" \
     "$work"/dist/deferred_tools-*.whl "$(ls "$work"/dist/langchain_deferred_tools-*.whl)[demo]"
-"$work/demo/bin/deferred-tools" --help | grep -q demo
+help=$("$work/demo/bin/deferred-tools" --help)
+grep -q demo <<<"$help"
 "$work/demo/bin/python" -c "
 from deferred_tools import Toolset
 from langchain_core.tools import tool
