@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from html import escape
 from typing import Any
 
 from deferred_tools.limits import Limits
@@ -205,4 +206,6 @@ class ToolSearch:
 
 
 def _bullet(tool: ToolSummary) -> str:
-    return f"- {tool.name}: {tool.description}" if tool.description else f"- {tool.name}"
+    # A server's text is data here too: it cannot look like the end of a block.
+    told = escape(tool.description, quote=False)
+    return f"- {tool.name}: {told}" if told else f"- {tool.name}"
