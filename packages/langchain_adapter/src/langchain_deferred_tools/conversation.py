@@ -8,7 +8,6 @@ from langchain_core.messages import (
     AIMessage,
     AnyMessage,
     HumanMessage,
-    SystemMessage,
     ToolCall,
     ToolMessage,
 )
@@ -22,7 +21,7 @@ from deferred_tools.session import Session
 from deferred_tools.toolset import Toolset
 from langchain_deferred_tools.admit import admit, check_sync, tell_called
 from langchain_deferred_tools.bind import bind
-from langchain_deferred_tools.delivery import Bindable, tools_to_bind, with_block
+from langchain_deferred_tools.delivery import Bindable, prompted, tools_to_bind
 from langchain_deferred_tools.search_tool import SearchTool, refusal, search_message
 
 
@@ -62,10 +61,7 @@ class Conversation:
     def prompt(self, messages: Sequence[AnyMessage]) -> list[AnyMessage]:
         """`messages` with the level-1 block in the system message."""
         self._turn = f"turn {sum(isinstance(m, HumanMessage) for m in messages)}"
-        first = messages[0] if messages and isinstance(messages[0], SystemMessage) else None
-        system = with_block(first, self._toolset.prompt(self.session.caller))
-        rest = messages[1:] if first is not None else messages
-        return [*([system] if system is not None else []), *rest]
+        return prompted(messages, self._toolset.prompt(self.session.caller))
 
     def run(self, message: AIMessage) -> list[ToolMessage]:
         """Answer every call of the model's message, in order; for a loop that is not async.

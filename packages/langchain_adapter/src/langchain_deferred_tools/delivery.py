@@ -8,7 +8,7 @@ providers offer themselves go beside it.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import SystemMessage, ToolMessage
+from langchain_core.messages import AnyMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool
 
 from deferred_tools.errors import ConfigurationError
@@ -45,6 +45,14 @@ def with_block(system: SystemMessage | None, block: str) -> SystemMessage | None
     content = system.content
     before = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
     return system.model_copy(update={"content": [*before, part]})
+
+
+def prompted(messages: Sequence[AnyMessage], block: str) -> list[AnyMessage]:
+    """`messages` with the level-1 block in the system message that they begin with."""
+    first = messages[0] if messages and isinstance(messages[0], SystemMessage) else None
+    system = with_block(first, block)
+    rest = messages if first is None else messages[1:]
+    return [*rest] if system is None else [system, *rest]
 
 
 def check_state(state: object) -> None:

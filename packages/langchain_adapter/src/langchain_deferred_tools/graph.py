@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, TypedDict, get_origin, get_type_hints
 
-from langchain_core.messages import AnyMessage, SystemMessage
+from langchain_core.messages import AnyMessage
 from langchain_core.tools import BaseTool
 from langgraph.config import get_config
 from langgraph.graph import MessagesState, StateGraph
@@ -14,7 +14,7 @@ from deferred_tools.errors import ConfigurationError
 from deferred_tools.policy import Caller
 from deferred_tools.session import Session
 from deferred_tools.toolset import Toolset
-from langchain_deferred_tools.delivery import Bindable, check_state, tools_to_bind, with_block
+from langchain_deferred_tools.delivery import Bindable, check_state, prompted, tools_to_bind
 from langchain_deferred_tools.gate import CallerOf, Gate
 from langchain_deferred_tools.search_tool import SearchTool
 from langchain_deferred_tools.state import STATE_KEY, merge_sessions, messages_of
@@ -74,11 +74,8 @@ class DeferredToolsGraph:
 
     def prompt(self, state: object) -> list[AnyMessage]:
         """The state's messages with the level-1 block in the system message."""
-        messages = messages_of(state)
-        first = messages[0] if messages and isinstance(messages[0], SystemMessage) else None
-        system = with_block(first, self._toolset.prompt(self._session(state).caller))
-        rest = messages[1:] if first is not None else messages
-        return [*([system] if system is not None else []), *rest]
+        block = self._toolset.prompt(self._session(state).caller)
+        return prompted(messages_of(state), block)
 
     def tool_node(self, **options: Any) -> ToolNode:
         """A ToolNode for `tools`, `tool_search` and everything enabled; `options` are its own."""
