@@ -30,6 +30,7 @@ from support.definitions import Definition, corpus, generated, take
 from support.report import Measured, as_json, show
 from support.tokens import counter
 
+PARTS = ("import", "construct", "first-use", "turn", "tokens", "memory")
 CONSTRUCTED = 1_000
 
 
@@ -71,9 +72,6 @@ def _parts(
         "tokens": tokens,
         "memory": memory.measure,
     }
-
-
-PARTS = ("import", "construct", "first-use", "turn", "tokens", "memory")
 
 
 def _options() -> argparse.Namespace:

@@ -66,8 +66,20 @@ def test_a_policy_that_fails_denies_and_is_logged_once(caplog: pytest.LogCapture
     with caplog.at_level(logging.ERROR):
         assert Gate([Rule(denies)]).visible(ROOT, [spec("a"), spec("b"), spec("c")]) == ()
     assert [record.message for record in caplog.records] == [
-        "a policy failed on 'a': denied",
-        "a policy failed on 3 tools: all denied",
+        "the policy Rule failed: denied where it does"
+    ]
+
+
+def test_a_policy_that_fails_on_one_tool_denies_that_one_alone() -> None:
+    class Fussy:
+        def allows(self, caller: Caller, spec: ToolSpec) -> bool:
+            if spec.tool == "b":
+                raise LookupError("the directory is away")
+            return True
+
+    assert [s.tool for s in Gate([Fussy()]).visible(ROOT, [spec("a"), spec("b"), spec("c")])] == [
+        "a",
+        "c",
     ]
 
 

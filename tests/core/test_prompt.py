@@ -233,9 +233,19 @@ def test_the_same_catalogue_gives_the_same_bytes_in_every_process() -> None:
 
 @pytest.mark.parametrize(
     ("text", "tokens"),
-    [("", 0), ("a", 1), ("abc", 1), ("abcd", 2), ("é", 1), ("éa", 2), ("日本", 2)],
+    [
+        ("", 0),
+        ("a word", 2),
+        ("createIssue", 2),
+        ("repository", 2),
+        ("s__t17", 4),
+        ("12345", 2),
+        ("é", 1),
+        ("日本", 2),
+        ("🎯", 4),
+    ],
 )
-def test_tokens_are_a_third_of_ascii_and_all_else_one_each(text: str, tokens: int) -> None:
+def test_tokens_are_pieces_of_words_digits_and_marks(text: str, tokens: int) -> None:
     assert estimate_tokens(text) == tokens
 
 

@@ -7,6 +7,7 @@ callers, never sessions or frameworks.
 
 import logging
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from enum import StrEnum
 from typing import Protocol, Self, runtime_checkable
 
@@ -123,24 +124,25 @@ class Gate:
         """Those of `specs` that exist for `caller`, in their order."""
         if caller is None or caller.kind is CallerKind.ANONYMOUS or not self._policies:
             return ()
-        seen: list[ToolSpec] = []
-        failures = 0
-        for spec in specs:
-            if caller.allow is not None and not matches(caller.allow, spec.name):
-                continue
-            try:
-                for policy in self._policies:
-                    if policy.allows(caller, spec) is not True:
-                        break
-                else:
-                    seen.append(spec)
-            except Exception:
-                failures += 1
-                if failures == 1:
-                    logger.exception("a policy failed on %r: denied", spec.name)
-        if failures > 1:
-            logger.error("a policy failed on %d tools: all denied", failures)
-        return tuple(seen)
+        own = caller.allow
+        left = [s for s in specs if own is None or matches(own, s.name)]
+        for policy in self._policies:
+            left = _allowed(policy, caller, left)
+        return tuple(left)
+
+
+def _allowed(policy: Policy, caller: Caller, specs: Sequence[ToolSpec]) -> list[ToolSpec]:
+    try:
+        return [spec for spec in specs if policy.allows(caller, spec) is True]
+    except Exception:
+        logger.exception("the policy %s failed: denied where it does", type(policy).__name__)
+    # Asked one by one: what it fails on is denied, and no more.
+    allowed = []
+    for spec in specs:
+        with suppress(Exception):
+            if policy.allows(caller, spec) is True:
+                allowed.append(spec)
+    return allowed
 
 
 def matches(patterns: Iterable[str], name: str) -> bool:

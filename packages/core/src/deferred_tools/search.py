@@ -74,7 +74,7 @@ class SearchOutcome:
         return {
             "enabled": [tool.name for tool in self.enabled],
             "already_enabled": [tool.name for tool in self.already],
-            "misses": [asdict(miss) for miss in self.misses],
+            "misses": [{**asdict(miss), "reason": miss.reason.value} for miss in self.misses],
             "notes": list(self.notes),
         }
 

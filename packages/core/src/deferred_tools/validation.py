@@ -62,12 +62,9 @@ class CompiledSchema:
 
     def problems(self, value: Any) -> tuple[str, ...]:
         """At most five complaints about `value`, each with its path; empty when it fits."""
-        limits = self._limits
-        most = limits.validation_steps
-        if found := _oversize(
-            value, limits.schema_depth, limits.arguments_bytes, limits.arguments_bytes
-        ):
+        if found := oversize(value, self._limits):
             return (found,)
+        most = self._limits.validation_steps
         steps = count_steps(self._schema, value, most)
         if steps > most:
             return (f"more than {most} steps would be needed to check it",)
@@ -97,6 +94,11 @@ def compile_parameters(schema: Mapping[str, Any], limits: Limits) -> CompiledSch
     if kind not in ("object", ["object"]):
         raise SchemaError(f"the root must be of type 'object', not {_short(repr(kind))}")
     return CompiledSchema(schema, limits)
+
+
+def oversize(value: Any, limits: Limits) -> str:
+    """Why a value that is not a schema is too deep or too large, or ""."""
+    return _oversize(value, limits.schema_depth, limits.arguments_bytes, limits.arguments_bytes)
 
 
 def _tell(error: jsonschema_rs.ValidationError) -> str:

@@ -73,7 +73,10 @@ class Views:
         """What `caller` may see now. Asks every policy that can change its mind."""
         if gate.constant:
             return self._of_caller(gate, caller)
-        return self._of_names(tuple(spec.name for spec in gate.visible(caller, self.specs)))
+        visible = gate.visible(caller, self.specs)
+        if len(visible) == len(self.specs):
+            return self.everything
+        return self._of_names(tuple(spec.name for spec in visible))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,6 @@ from functools import lru_cache
 from itertools import groupby, islice
 from typing import NamedTuple
 
-import snowballstemmer
-
 from deferred_tools.spec import ToolSpec
 
 DESCRIPTION_LENGTH = 2_000
@@ -89,6 +87,9 @@ class Analyser:
     """Turns text into words and words into stems. Threads may share one."""
 
     def __init__(self) -> None:
+        # It loads thirty languages: not before somebody searches.
+        import snowballstemmer  # noqa: PLC0415
+
         stemmer = snowballstemmer.stemmer("english")
         lock = threading.Lock()  # the stemmer keeps the word that it works on in itself
 

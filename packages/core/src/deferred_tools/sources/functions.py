@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, cast
 
 import anyio.to_thread
@@ -193,14 +193,17 @@ def _imported(path: str) -> object:
 
 def _adapter(item: object) -> Callable[[object, str], Tool] | None:
     """The converter of the framework that `item`'s class, or a base of it, comes from."""
-    packages = {base.__module__.partition(".")[0] for base in type(item).__mro__} - {"builtins"}
-    if not packages:
-        return None
-    for point in entry_points(group=ADAPTERS):
-        if point.name in packages:
+    for base in type(item).__mro__:
+        if point := _adapters().get(base.__module__.partition(".")[0]):
             adapter: Callable[[object, str], Tool] = point.load()
             return adapter
     return None
+
+
+@functools.cache
+def _adapters() -> dict[str, EntryPoint]:
+    # Reading what is installed takes milliseconds: once, not for each of a thousand tools.
+    return {point.name: point for point in entry_points(group=ADAPTERS)}
 
 
 def _path(location: tuple[int | str, ...]) -> str:

@@ -12,7 +12,7 @@ from mcp.shared.inbound import find_invalid_x_mcp_header
 from deferred_tools.limits import Limits
 from deferred_tools.sources.mcp.server import McpServer
 from deferred_tools.spec import Tier, ToolSpec
-from deferred_tools.validation import CompiledSchema, SchemaError, compile_parameters
+from deferred_tools.validation import CompiledSchema, SchemaError, compile_parameters, oversize
 
 # Far above any real name (the longest of 7,507 has 64 characters), and below what hurts.
 _NAME_LENGTH = 1024
@@ -108,7 +108,4 @@ def _title(*candidates: object) -> str:
 
 def _object(value: object, limits: Limits) -> Mapping[str, Any]:
     """The value if it is an object within limits, else an empty one."""
-    # The empty schema forbids nothing but what is too deep or too large.
-    if isinstance(value, Mapping) and not CompiledSchema({}, limits).problems(value):
-        return value
-    return {}
+    return value if isinstance(value, Mapping) and not oversize(value, limits) else {}
