@@ -3,6 +3,7 @@
 from typing import Annotated, Any
 
 import pytest
+from langchain.agents import create_agent
 from langchain.agents.middleware import (
     AgentMiddleware,
     ToolCallLimitMiddleware,
@@ -13,9 +14,10 @@ from langchain_core.tools import InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from deferred_tools import Toolset
+from deferred_tools import Lazy, Toolset
+from langchain_deferred_tools.middleware import DeferredToolsMiddleware
 from tests.support.agents import MakeToolset, Runner, Tools, agent_of, answers, thread
-from tests.support.scripted_model import call, says
+from tests.support.scripted_model import ScriptedModel, call, says
 
 
 @tool(return_direct=True)
@@ -38,6 +40,7 @@ def command(word: str, call_id: Annotated[str, InjectedToolCallId]) -> Command[A
 
 DEFERRED = [report, lookup, command]
 ENABLE = says(call("tool_search", names=[one.name for one in DEFERRED]))
+MODEL = ScriptedModel()
 GOES_ON = says(text="the model saw it")
 
 
@@ -164,3 +167,17 @@ def test_the_run_leaves_each_answer_once(run: Runner, toolset_of: MakeToolset) -
     output = run(agent)
     assert [m.text for m in answers(output)[1:]] == ["direct 1", "2 is a word"]
     assert tools.ran == ["direct"]
+
+
+def test_a_toolset_without_such_tools_costs_no_node_for_them(
+    toolset_of: MakeToolset, functions: Tools
+) -> None:
+    plain = DeferredToolsMiddleware(toolset_of([functions.weather]))
+    direct = DeferredToolsMiddleware(toolset_of([functions.weather, report]))
+    lazy = DeferredToolsMiddleware(toolset_of([Lazy(lambda: report)]))
+    nodes = [
+        "DeferredToolsMiddleware.before_model" in create_agent(MODEL, middleware=[m]).nodes
+        for m in (plain, direct, lazy)
+    ]
+    assert nodes == [False, True, True]
+    assert plain.name == direct.name == "DeferredToolsMiddleware"

@@ -14,7 +14,7 @@ import anyio.to_thread
 
 from deferred_tools.errors import ConfigurationError
 from deferred_tools.loop import SourceLoop
-from deferred_tools.sources.base import SourceState
+from deferred_tools.sources.base import Source, SourceState
 from deferred_tools.world import World, WorldBuilder
 
 
@@ -33,6 +33,11 @@ class WorldKeeper:
         self._stop: Callable[[], object] | None = None
         self._world: World | None = None
         self._pid = os.getpid()
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """What worlds are made of."""
+        return self._builder.sources
 
     def open(self) -> None:
         """Start, and wait until there is a world.

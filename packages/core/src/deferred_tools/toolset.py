@@ -164,6 +164,7 @@ class Toolset:
         search = ToolSearch(
             registry=world.registry,
             visible=view.by_name,
+            summaries=view.summaries,
             retriever=view.retriever,
             limits=self.limits,
         )
@@ -236,6 +237,11 @@ class Toolset:
     def world(self) -> World:
         """What exists at this moment; opens the toolset if need be."""
         return self._keeper.world
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Where the tools come from, whether or not they have been started."""
+        return self._keeper.sources
 
     @property
     def registry(self) -> Registry:

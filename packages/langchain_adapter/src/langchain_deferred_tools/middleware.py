@@ -1,7 +1,7 @@
 """Deferred tools for `create_agent`: needs the extra `agents`."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any, NotRequired, cast
+from typing import Annotated, Any, NotRequired, Self, cast
 
 from langchain.agents.middleware import hook_config
 from langchain.agents.middleware.types import (
@@ -27,7 +27,7 @@ from langchain_deferred_tools.direct import all_direct, ended_early, marked
 from langchain_deferred_tools.gate import CallerOf, Gate
 from langchain_deferred_tools.prompt_check import prompt_check
 from langchain_deferred_tools.search_tool import SearchTool
-from langchain_deferred_tools.source import LangChainTool
+from langchain_deferred_tools.source import LangChainTool, may_return_direct
 from langchain_deferred_tools.state import (
     STATE_KEY,
     change_to,
@@ -55,6 +55,12 @@ class DeferredToolsMiddleware(AgentMiddleware[Any, Any, Any]):
     """
 
     state_schema = DeferredToolsState
+
+    def __new__(cls, toolset: Toolset, **_: object) -> Self:
+        """Leave out a hook that `toolset` has no use for: each is a node, with a checkpoint."""
+        needed = any(map(may_return_direct, toolset.sources))
+        chosen = cls if needed or cls is not DeferredToolsMiddleware else _NothingDirect
+        return cast("Self", super().__new__(chosen))
 
     def __init__(self, toolset: Toolset, *, caller: Caller | CallerOf | None = None) -> None:
         """Use `toolset`; nothing is opened yet.
@@ -167,3 +173,14 @@ class DeferredToolsMiddleware(AgentMiddleware[Any, Any, Any]):
         session = load_session(state_value(request.state, STATE_KEY))
         enabled = session.enabled(self.toolset.limits.enabled_tools)
         return request.tool_call["name"] in {entry.name for entry in enabled}
+
+
+class _NothingDirect(DeferredToolsMiddleware):
+    """For tools none of which is to be returned directly."""
+
+    before_model = AgentMiddleware.before_model
+
+    @property
+    def name(self) -> str:
+        """The name under which everybody knows it."""
+        return DeferredToolsMiddleware.__name__

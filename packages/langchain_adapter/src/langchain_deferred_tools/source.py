@@ -9,7 +9,8 @@ from langchain_core.tools import BaseTool
 from pydantic import BaseModel
 
 from deferred_tools.errors import ConfigurationError
-from deferred_tools.sources.base import ToolResult
+from deferred_tools.sources.base import Source, Tool, ToolResult
+from deferred_tools.sources.functions import FunctionSource, Lazy
 from deferred_tools.spec import Tier, ToolSpec
 from langchain_deferred_tools.content import from_langchain
 
@@ -45,6 +46,16 @@ class LangChainTool:
         if isinstance(answer, ToolMessage):
             return from_langchain(answer)
         return ToolResult(content=({"type": "text", "text": str(answer)},))
+
+
+def may_return_direct(source: Source) -> bool:
+    """Whether a tool of `source` may be one to return directly, before any has been made."""
+    if not isinstance(source, FunctionSource):
+        return source.tier is Tier.CODE
+    return any(
+        item.return_direct if isinstance(item, BaseTool) else isinstance(item, Lazy | str | Tool)
+        for item in source.items
+    )
 
 
 def to_tool(item: object, source: str) -> LangChainTool:

@@ -44,7 +44,7 @@ class FunctionSource:
         objects of a framework whose adapter is installed.
         """
         self.name = name
-        self._items = tuple(items)
+        self.items = tuple(items)
 
     async def run(self, report: Report, limits: Limits) -> None:
         """Make the tools and report them once.
@@ -52,7 +52,7 @@ class FunctionSource:
         Raises:
             ConfigurationError: One cannot be made; it is named.
         """
-        tools = tuple(as_tool(item, self.name) for item in self._items)
+        tools = tuple(as_tool(item, self.name) for item in self.items)
         report(SourceState(status=SourceStatus.READY, tools=tools))
 
 
