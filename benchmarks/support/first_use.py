@@ -13,6 +13,7 @@ from support.report import Measured, Row, Table
 from deferred_tools import Caller, Registry, Toolset
 from deferred_tools.prompt import render
 from deferred_tools.retrievers.builtin import builtin
+from deferred_tools.summaries import summaries
 
 SIZES = (1_000, 5_549)
 
@@ -50,8 +51,7 @@ def _parts(definitions: Sequence[Definition]) -> dict[str, Callable[[], object]]
     specs = registry.specs
 
     def block() -> object:
-        shown = [spec.summary(limits) for spec in specs]
-        return render(shown, budget=limits.prompt_tokens)
+        return render(summaries(specs, limits), budget=limits.prompt_tokens)
 
     return {
         "reading lists, checking schemas": lambda: anyio.run(_read, sources),

@@ -40,7 +40,7 @@ def test_nothing_is_loaded_before_the_first_query_and_then_once() -> None:
 
 def test_all_is_in_registration_order_with_one_line_each() -> None:
     catalog = ToolCatalog(Loader(spec("b", "One.\nTwo."), spec("a")))
-    assert [(s.name, s.description) for s in catalog.all()] == [("b", "One. Two."), ("a", "")]
+    assert [(s.name, s.description) for s in catalog.all()] == [("b", "One."), ("a", "")]
 
 
 def test_a_subset_keeps_the_order_and_drops_unknown_names() -> None:
@@ -128,7 +128,7 @@ def test_the_prompt_block_is_of_all_or_of_some_within_the_budget() -> None:
     assert '<tool name="mail">Send mail.</tool>' in catalog.format_for_prompt()
     assert "mail" not in catalog.format_for_prompt(catalog.subset(["zip"]))
     assert catalog.format_for_prompt([]) == ""
-    tight = Limits(prompt_tokens=85)
+    tight = Limits(prompt_tokens=75)
     assert "Send mail" not in ToolCatalog(Loader(*LOADER), limits=tight).format_for_prompt()
     counted = ToolCatalog(Loader(*LOADER), limits=tight, count_tokens=lambda _: 1)
     assert "Send mail" in counted.format_for_prompt()

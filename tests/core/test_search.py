@@ -29,6 +29,7 @@ from deferred_tools.policy import Gate
 from deferred_tools.registry import SourceView
 from deferred_tools.search import MissReason, ToolSearch
 from deferred_tools.search_request import PARAMETERS, SearchRequest
+from deferred_tools.summaries import summaries
 from deferred_tools.testing.sources import ScriptedTool, ready
 
 LIMITS = Limits()
@@ -94,6 +95,7 @@ class Searcher:
         self.search = ToolSearch(
             registry=registry,
             visible={spec.name: spec for spec in visible},
+            summaries={tool.name: tool for tool in summaries(visible, self.limits)},
             retriever=retriever,
             limits=self.limits,
         )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deferred_tools import Limits, ToolSpec, ToolTag
+from deferred_tools import ToolSpec, ToolTag
 from deferred_tools.spec import namespace, one_line, safe_name, suffixed
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
@@ -77,13 +77,6 @@ def test_the_parameters_are_an_object_with_properties_and_the_original_stays(
     spec = ToolSpec(source="s", tool="t", input_schema=given_schema)
     assert spec.parameters == seen
     assert spec.input_schema == before
-
-
-def test_a_summary_is_the_name_and_one_line() -> None:
-    spec = ToolSpec(source="s", tool="t", description="First.\n\nSecond.", name="n")
-    summary = spec.summary(Limits())
-    assert (summary.name, summary.description, summary.source) == ("n", "First. Second.", "s")
-    assert replace(spec, description="").summary(Limits()).description == ""
 
 
 @pytest.mark.parametrize("length", [9, 10, 11])

@@ -8,10 +8,11 @@ import pytest
 
 PUBLIC = {
     "deferred_tools": [
-        "Caller", "CallerKind", "DeferredToolsError", "FunctionSource", "FunctionTool", "Grant",
-        "Grants", "Hit", "Lazy", "Limits", "Policy", "Registry", "Retriever", "SearchOutcome",
-        "Session", "Source", "SourceState", "SourceStatus", "Tier", "Tool", "ToolCatalog",
-        "ToolIndex", "ToolResult", "ToolSpec", "ToolSummary", "ToolTag", "Toolset", "hookimpl",
+        "Aliases", "Caller", "CallerKind", "DeferredToolsError", "FunctionSource", "FunctionTool",
+        "Grant", "Grants", "Hit", "Lazy", "Limits", "MissLog", "Policy", "Registry", "Retriever",
+        "SearchOutcome", "Session", "Source", "SourceState", "SourceStatus", "Tier", "Tool",
+        "ToolCatalog", "ToolIndex", "ToolResult", "ToolSpec", "ToolSummary", "ToolTag", "Toolset",
+        "hookimpl",
     ],
     "langchain_deferred_tools": ["Conversation", "LangChainTool", "bind"],
 }  # fmt: skip

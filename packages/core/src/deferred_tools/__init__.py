@@ -10,11 +10,13 @@ Adapters hand a Toolset to an agent framework. Public are the names below, the e
 `deferred_tools.sources.mcp`, and the fakes and checks in `deferred_tools.testing`.
 """
 
+from deferred_tools.aliases import Aliases
 from deferred_tools.catalog import ToolCatalog
 from deferred_tools.errors import DeferredToolsError
 from deferred_tools.hookspecs import hookimpl
 from deferred_tools.index import ToolIndex
 from deferred_tools.limits import Limits
+from deferred_tools.misses import MissLog
 from deferred_tools.policy import Caller, CallerKind, Grant, Grants, Policy
 from deferred_tools.registry import Registry
 from deferred_tools.retrievers.base import Hit, Retriever
@@ -26,6 +28,7 @@ from deferred_tools.spec import Tier, ToolSpec, ToolSummary, ToolTag
 from deferred_tools.toolset import Toolset
 
 __all__ = [
+    "Aliases",
     "Caller",
     "CallerKind",
     "DeferredToolsError",
@@ -36,6 +39,7 @@ __all__ = [
     "Hit",
     "Lazy",
     "Limits",
+    "MissLog",
     "Policy",
     "Registry",
     "Retriever",

@@ -13,6 +13,7 @@ from deferred_tools.prompt import CountTokens, estimate_tokens, render
 from deferred_tools.retrievers.base import Retriever
 from deferred_tools.retrievers.keyword import KeywordRetriever
 from deferred_tools.spec import ToolSpec, ToolSummary
+from deferred_tools.summaries import summaries
 
 
 class ToolCatalog:
@@ -88,7 +89,7 @@ class _Contents:
     ) -> None:
         self._specs = specs
         self._retriever = retriever
-        self.summaries = tuple(spec.summary(limits) for spec in specs)
+        self.summaries = summaries(specs, limits)
         self.by_name = {summary.name: summary for summary in self.summaries}
 
     @cached_property

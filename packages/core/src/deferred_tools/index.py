@@ -11,6 +11,7 @@ from typing import Any, Self
 from deferred_tools.limits import Limits
 from deferred_tools.retrievers.substring import SubstringRetriever
 from deferred_tools.spec import ToolSpec, ToolSummary
+from deferred_tools.summaries import summaries
 
 SEARCH_RESULTS_CAP = 30
 """Summaries that one search gives at most: a search that finds more should be narrowed."""
@@ -34,9 +35,10 @@ class ToolIndex:
                 )
             self._specs[spec.id] = replace(spec, name=spec.id)
         self.warnings = tuple(warnings)
-        self._summaries = {spec.id: spec.summary(limits) for spec in self._specs.values()}
+        named = tuple(self._specs.values())
+        self._summaries = {tool.name: tool for tool in summaries(named, limits)}
         self._retriever = SubstringRetriever()
-        self._retriever.index(tuple(self._specs.values()))
+        self._retriever.index(named)
 
     @classmethod
     def from_tools(cls, specs: Iterable[ToolSpec], *, limits: Limits | None = None) -> Self:

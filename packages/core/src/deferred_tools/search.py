@@ -86,6 +86,8 @@ class ToolSearch:
     registry: Registry
     visible: Mapping[str, ToolSpec]
     """By name, what the caller may know of. Nothing else is ranked, named or counted."""
+    summaries: Mapping[str, ToolSummary]
+    """Level 1 of what is visible, by name."""
     retriever: Retriever
     """Has indexed what is visible, and no more."""
     limits: Limits
@@ -142,8 +144,8 @@ class ToolSearch:
                 notes.append(f"{what}, since at most {most} tools are at once: {', '.join(which)}.")
         return SearchOutcome(
             session=after,
-            enabled=tuple(s.summary(self.limits) for s in fresh),
-            already=tuple(s.summary(self.limits) for s in kept),
+            enabled=tuple(self.summaries[s.name] for s in fresh),
+            already=tuple(self.summaries[s.name] for s in kept),
             misses=tuple(misses),
             notes=tuple(notes),
         )

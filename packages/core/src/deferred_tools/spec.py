@@ -14,8 +14,6 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from deferred_tools.limits import Limits
-
 SEPARATOR = "__"
 _UNSAFE = re.compile(r"[^a-zA-Z0-9_-]")
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -112,17 +110,11 @@ class ToolSpec:
         text = json.dumps(told, sort_keys=True, ensure_ascii=False, default=str)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
-    def summary(self, limits: Limits) -> ToolSummary:
-        """The level-1 view."""
-        line = one_line(self.description, limits.summary_length)
-        return ToolSummary(self.name, line, self.source)
-
 
 def one_line(text: str, length: int) -> str:
     """`text` on one line, without control or invisible characters, cut at `length`.
 
-    A tool's first line often says least ("Args:", a URL); so the whole text is folded and
-    cut at a word, with an ellipsis where something was left out.
+    The whole text is folded and cut at a word, with an ellipsis where something was left out.
     """
     # No more can be shown, so a text of megabytes costs no more than this.
     head = text[: 8 * length]

@@ -13,7 +13,8 @@ from deferred_tools.prompt import CountTokens, render
 from deferred_tools.registry import Decorate, Registry, SourceView
 from deferred_tools.retrievers.base import Retriever
 from deferred_tools.sources.base import Source, SourceState
-from deferred_tools.spec import ToolSpec
+from deferred_tools.spec import ToolSpec, ToolSummary
+from deferred_tools.summaries import summaries
 
 _VIEWS = 64
 
@@ -23,7 +24,7 @@ class View:
     """What one caller may see: everything here is made of that alone.
 
     The index too: how rare a word is among tools that do not exist for a caller must not change
-    what it finds.
+    what it finds. And the summaries: which sentence tells a tool apart must not tell of others.
     """
 
     specs: tuple[ToolSpec, ...]
@@ -42,11 +43,15 @@ class View:
         return retriever
 
     @cached_property
+    def summaries(self) -> Mapping[str, ToolSummary]:
+        """Level 1 by name, in order."""
+        return {tool.name: tool for tool in summaries(self.specs, self.builder.limits)}
+
+    @cached_property
     def block(self) -> str:
         """The level-1 block."""
-        limits = self.builder.limits
-        shown = [spec.summary(limits) for spec in self.specs]
-        budget = limits.prompt_tokens
+        shown = tuple(self.summaries.values())
+        budget = self.builder.limits.prompt_tokens
         return render(shown, budget=budget, count_tokens=self.builder.count_tokens)
 
 
@@ -120,5 +125,5 @@ class WorldBuilder:
             return World(registry, previous.views)
         views = Views(registry.specs, self)
         # Most callers see everything: the first of them need not wait.
-        _ = views.everything.retriever
+        _ = views.everything.retriever, views.everything.summaries
         return World(registry, views)

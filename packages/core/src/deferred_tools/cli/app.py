@@ -10,12 +10,11 @@ from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, v
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
-from rich.text import Text
 from typer.core import TyperGroup
 
 from deferred_tools.cli.main import CANNOT_RUN
+from deferred_tools.cli.output import tell
 from deferred_tools.errors import DeferredToolsError
 
 GROUP = "deferred_tools.commands"
@@ -27,7 +26,7 @@ def main() -> None:
     try:
         make_app()(prog_name="deferred-tools")
     except DeferredToolsError as error:
-        _tell(str(error))
+        tell(str(error))
         sys.exit(1)
 
 
@@ -93,7 +92,7 @@ def _stand_in(app: typer.Typer, name: str, why: str) -> None:
     # Escaped, as rich would take the brackets of an extra for mark-up.
     @app.command(name, help=escape(f"Not available. {why}"), context_settings=takes_anything)
     def unavailable() -> None:
-        _tell(f"{name!r} is not available. {why}")
+        tell(f"{name!r} is not available. {why}")
         raise typer.Exit(CANNOT_RUN)
 
 
@@ -117,7 +116,3 @@ def _installed_version() -> str:
         return version("deferred-tools")
     except PackageNotFoundError:
         return "(from a source tree)"
-
-
-def _tell(message: str) -> None:
-    Console(stderr=True).print(Text(message, style="red"), soft_wrap=True)

@@ -1,0 +1,27 @@
+"""What commands print. Results go to the output, everything else to the error output.
+
+Text from files and servers is data: never mark-up, never control codes.
+"""
+
+import json
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+
+def tell(message: str, style: str = "red") -> None:
+    """Say something that is not a result, an error unless styled otherwise."""
+    Console(stderr=True).print(Text(message, style=style), soft_wrap=True)
+
+
+def show(result: Table | Text) -> None:
+    """Print a result for people. Long lines stay whole, as they may go to a file."""
+    Console(highlight=False).print(result, soft_wrap=isinstance(result, Text))
+
+
+def show_json(result: Any) -> None:
+    """Print a result for programs, in ASCII, so that no terminal or encoding changes it."""
+    typer.echo(json.dumps(result, indent=2))

@@ -1,0 +1,1 @@
+"""How well a retriever finds the right tools: data, metrics, and the run that joins them."""
