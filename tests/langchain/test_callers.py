@@ -86,7 +86,7 @@ def test_a_policy_that_fails_denies(
 ) -> None:
     toolset = toolset_of([functions.weather], policies=[Broken()])
     assert_nothing_is_reachable(run, toolset, functions, None)
-    assert "a policy failed on 'get_weather': denied" in caplog.text
+    assert "the policy Broken failed: denied where it does" in caplog.text
 
 
 def test_the_caller_is_told_from_context_and_config_alike_in_every_step(

@@ -69,9 +69,9 @@ def demo(
             "ask another"
         )
     console = show.console(plain=plain)
-    show.notice(console, choice.notice)
     prefix = "deferred-tools-demo-"
     with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
+        show.notice(console, choice.notice)
         if tools is Tools.CORPUS:
             scene = corpus_scene(os.environ)
         else:
