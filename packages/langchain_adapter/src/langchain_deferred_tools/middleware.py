@@ -156,11 +156,25 @@ class DeferredToolsMiddleware(AgentMiddleware[Any, Any, Any]):
         """End after calls that were all to be returned directly."""
         return {"jump_to": "end"} if all_direct(state["messages"]) else None
 
+    @hook_config(can_jump_to=["end"])
+    async def abefore_model(
+        self, state: AgentState[Any], runtime: Runtime[Any]
+    ) -> dict[str, Any] | None:
+        """The same, without a thread for it."""
+        return self.before_model(state, runtime)
+
     @hook_config(can_jump_to=["model"])
     def after_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Go on where the agent ended for direct answers although there are others."""
         answers = ended_early(state["messages"], self.toolset.knows)
         return {"jump_to": "model", "messages": answers} if answers else None
+
+    @hook_config(can_jump_to=["model"])
+    async def aafter_agent(
+        self, state: AgentState[Any], runtime: Runtime[Any]
+    ) -> dict[str, Any] | None:
+        """The same, without a thread for it."""
+        return self.after_agent(state, runtime)
 
     # --- for reviewers
 
@@ -179,6 +193,7 @@ class _NothingDirect(DeferredToolsMiddleware):
     """For tools none of which is to be returned directly."""
 
     before_model = AgentMiddleware.before_model
+    abefore_model = AgentMiddleware.abefore_model
 
     @property
     def name(self) -> str:
