@@ -24,6 +24,8 @@ _SHORT = 60
 _PIECE = re.compile(
     r"[A-Za-z][a-z]{0,5}|[0-9]{1,3}|\n|[^\sA-Za-z0-9\x80-\U0010ffff]{1,2}|[^\x00-\x7f]"
 )
+_ACCENTED = re.compile("[\x80-\u024f]")
+_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
 CountTokens = Callable[[str], int]
 
@@ -32,10 +34,13 @@ def estimate_tokens(text: str) -> int:
     """Tokens of `text`, estimated on the high side without a tokenizer.
 
     Counts pieces that tokenizers hardly ever split further: up to six letters of a word, three
-    digits, two marks, one other character (four for those outside the basic plane).
+    digits, two marks, one other character; an accented letter counts for two, a character
+    outside the basic plane for four.
     """
     pieces = len(_PIECE.findall(text))
-    return pieces if text.isascii() else pieces + 3 * sum(char > "\uffff" for char in text)
+    if text.isascii():
+        return pieces
+    return pieces + len(_ACCENTED.findall(text)) + 3 * len(_ASTRAL.findall(text))
 
 
 def render(
