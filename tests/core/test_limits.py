@@ -39,3 +39,10 @@ def test_limits_cannot_be_changed_once_made() -> None:
     name = "name_length"
     with pytest.raises(FrozenInstanceError):
         setattr(Limits(), name, 32)
+
+
+@pytest.mark.parametrize(("name", "most"), [("enabled_tools", 512), ("searches_per_turn", 256)])
+def test_no_more_may_be_asked_of_a_ledger_than_it_holds(name: str, most: int) -> None:
+    assert getattr(replace(Limits(), **{name: most}), name) == most
+    with pytest.raises(ValueError, match=rf"Limits\.{name} must be at most {most}"):
+        replace(Limits(), **{name: most + 1})

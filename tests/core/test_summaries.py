@@ -77,7 +77,7 @@ def lines(*descriptions: str, titles: Sequence[str] = (), length: int = 200) -> 
         ("Create a new deployment:\n\nExample cURL request:", "Create a new deployment"),
         # marks
         ("[DEPRECATED] Lists issues. Old.", "[DEPRECATED] Lists issues."),
-        ("⚠️ DEPRECATED：此工具已废弃。", "[DEPRECATED] 此工具已废弃。"),  # noqa: RUF001  # as it is
+        ("⚠️ DEPRECATED：此工具已废弃。", "[DEPRECATED] 此工具已废弃。"),  # noqa: RUF001  # Chinese marks are meant  # as it is
         ("**This endpoint is deprecated.**\n\nMerges a fork.", "[deprecated] Merges a fork."),
         ("(Beta) Lists issues.", "[Beta] Lists issues."),
         ("[Lark/Docs]-Wiki-Search all nodes", "[Lark/Docs]-Wiki-Search all nodes"),

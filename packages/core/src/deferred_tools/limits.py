@@ -7,6 +7,10 @@ server's list 2.1 MB with 401 tools), and below what hurts.
 
 from dataclasses import dataclass, fields
 
+LEDGER = 512
+"""Entries that a conversation's ledger holds, whatever the limits."""
+SEARCHES = 256
+"""Searches that it remembers."""
 # Room for the suffix that tells two names apart, and for something before it.
 _SHORTEST_NAME = 16
 
@@ -46,9 +50,9 @@ class Limits:
     names_per_search: int = 64
     """Exact names in one `tool_search`."""
     searches_per_turn: int = 8
-    """`tool_search` calls that one turn may make."""
+    """`tool_search` calls that one turn may make, at most 256."""
     enabled_tools: int = 64
-    """Tools enabled at once in a conversation; the least recently used leaves."""
+    """Tools enabled at once in a conversation, at most 512; the least recently used leaves."""
     prompt_tokens: int = 4_000
     """Budget of the level-1 block."""
     startup_seconds: float = 30.0
@@ -68,3 +72,6 @@ class Limits:
                 raise ValueError(f"Limits.{field.name} must be positive")
         if self.name_length < _SHORTEST_NAME:
             raise ValueError(f"Limits.name_length must be at least {_SHORTEST_NAME}")
+        for name, most in (("enabled_tools", LEDGER), ("searches_per_turn", SEARCHES)):
+            if getattr(self, name) > most:
+                raise ValueError(f"Limits.{name} must be at most {most}")

@@ -12,11 +12,9 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
+from deferred_tools.limits import LEDGER, SEARCHES
 from deferred_tools.policy import Caller
 from deferred_tools.spec import ToolSpec
-
-_LEDGER = 512
-_SEARCHES = 256
 
 
 class Enablement(BaseModel):
@@ -108,7 +106,7 @@ class Session(BaseModel):
             [e.model_copy(update={"off": now}) for e in self.ledger if e.name in gone and e.active]
         )
 
-    def touch(self, names: Iterable[str], *, limit: int = _LEDGER) -> Self:
+    def touch(self, names: Iterable[str], *, limit: int = LEDGER) -> Self:
         """Note that those of `names` that are enabled within `limit` were called just now."""
         called, now = set(names), self.tick()
         return self._with(
@@ -154,7 +152,7 @@ def _united(entries: list[Enablement]) -> tuple[Enablement, ...]:
         known[key] = first.model_copy(
             update={"used": max(old.used, entry.used), "off": max(old.off, entry.off)}
         )
-    kept = sorted(known.values(), key=_recency)[:_LEDGER]
+    kept = sorted(known.values(), key=_recency)[:LEDGER]
     return tuple(sorted(kept, key=lambda e: (e.since, e.name, e.digest)))
 
 
@@ -164,4 +162,4 @@ def _recency(entry: Enablement) -> tuple[float, str, str]:
 
 def _latest(records: set[SearchRecord]) -> tuple[SearchRecord, ...]:
     ordered = sorted(records, key=lambda s: (s.at, s.turn, s.query, s.found))
-    return tuple(ordered[-_SEARCHES:])
+    return tuple(ordered[-SEARCHES:])

@@ -6,6 +6,7 @@ from uuid import uuid4
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel
 
 from deferred_tools.errors import ConfigurationError
@@ -78,7 +79,8 @@ def _schema(tool: BaseTool) -> Mapping[str, Any]:
     try:
         if isinstance(schema, type) and issubclass(schema, BaseModel):
             return schema.model_json_schema()
-        legacy: Mapping[str, Any] = schema.schema()  # type: ignore[attr-defined]  # pydantic v1
+        # A model of pydantic 1, which only LangChain knows how to read.
+        legacy: Mapping[str, Any] = convert_to_openai_tool(tool)["function"]["parameters"]
     except Exception as error:
         raise ConfigurationError(
             f"the arguments of the LangChain tool {tool.name!r} have no JSON Schema: {error}"
