@@ -1,22 +1,17 @@
-"""`deferred-tools eval` and `deferred-tools search`, over real small files."""
+"""`deferred-tools eval`, over real small files and servers."""
 
-import gzip
 import json
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from deferred_tools.cli.app import main, make_app
+from deferred_tools.cli.app import main
+from tests.support.command import DIES, TOOLS, configured, listing, run, written
 from tests.support.shared import shared_folder
 
-TOOLS: list[dict[str, Any]] = [
-    {"id": "mail/send", "name": "send", "description": "Send a letter", "server": "mail"},
-    {"id": "mail/list", "name": "list", "description": "List letters", "server": "mail"},
-    {"id": "clock/now", "name": "now", "description": "Tell the\n[bold]time\x1b[31m"},
-]
 QUERIES: list[dict[str, Any]] = [
     {"id": "1", "query": "send a letter", "relevant": ["mail/send"]},
     {"id": "2", "query": "tell the time", "relevant": ["clock/now"]},
@@ -25,18 +20,6 @@ KEYS = [
     "retriever", "queries", "ndcg@10", "recall@1", "recall@3", "recall@5", "recall@10", "mrr",
     "complete@5", "complete@10", "hit@1", "latency_us", "tokens_per_search",
 ]  # fmt: skip
-
-
-def run(*arguments: str | Path) -> Result:
-    return CliRunner(env={"COLUMNS": "100", "NO_COLOR": "1"}).invoke(
-        make_app(), [str(argument) for argument in arguments]
-    )
-
-
-def written(file: Path, rows: list[dict[str, Any]]) -> Path:
-    text = "\n".join(map(json.dumps, rows)).encode()
-    file.write_bytes(gzip.compress(text) if file.suffix == ".gz" else text)
-    return file
 
 
 @pytest.fixture
@@ -69,7 +52,16 @@ def test_bm25_is_measured_by_default_and_the_table_has_it_all(tools: Path, queri
     done = run("eval", queries, "--tools", tools)
     assert done.exit_code == 0
     assert "2 queries, 3 tools" in done.stdout
-    for told in ("bm25", "ndcg@10", "complete@5", "search p95", "tokens per search", "1.000"):
+    for told in (
+        "bm25",
+        "ndcg@10",
+        "95 % between",
+        "1.000 - 1.000",
+        "complete@5",
+        "search p95",
+        "tokens per search",
+        "1.000",
+    ):
         assert told in done.stdout
 
 
@@ -106,6 +98,11 @@ def test_bad_rows_are_told_beside_the_result(tmp_path: Path, tools: Path) -> Non
             ["eval", "queries.jsonl", "--tools", "tools.jsonl", "--retriever", "magic"],
             "There is no retriever 'magic'. Choose one of: bm25",
         ),
+        (
+            ["eval", "queries.jsonl", "--tools", "tools.jsonl", "--plot", "none/plot.svg"],
+            "plot.svg cannot be written: No such file",
+        ),
+        (["search", "x", "--config", "none.json"], "there is no file 'none.json'"),
         (["search", "x", "--tools", "tools.jsonl", "--retriever", "magic"], "'magic'"),
     ],
 )
@@ -128,37 +125,56 @@ def test_what_cannot_be_used_is_one_message_and_exit_code_1(
     assert "Traceback" not in error
 
 
-def test_search_shows_rank_score_name_and_one_line(tools: Path) -> None:
-    done = run("search", "letter", "--tools", tools)
-    assert (done.exit_code, done.stderr) == (0, "")
-    rows = [line.split(maxsplit=3) for line in done.stdout.splitlines()]
-    assert [row[0] for row in rows] == ["1", "2"]
-    assert {(row[2], row[3]) for row in rows} == {
-        ("mail/send", "Send a letter"),
-        ("mail/list", "List letters"),
-    }
-    assert float(rows[0][1]) >= float(rows[1][1]) > 0
-
-
-def test_search_gives_json_and_keeps_to_its_limit(tools: Path) -> None:
-    done = run("search", "letter", "--tools", tools, "--limit", "1", "--json",
-               "--retriever", "keyword")  # fmt: skip
+def test_configured_servers_are_measured_and_one_that_fails_costs_only_itself(
+    tmp_path: Path,
+) -> None:
+    git = listing(
+        {"name": "issues.open", "description": "Open an issue"},
+        {"name": "close", "description": "Close an issue"},
+    )
+    config = configured(tmp_path / "mcp.json", {"git hub": git, "dead": DIES})
+    called = ["git hub/issues.open", "git_hub/issues.open", "git_hub__issues_open"]
+    rows = [
+        {"id": name, "query": "open an issue", "relevant": [name]}
+        for name in (*called, "git_hub__issues.open")
+    ]
+    queries = written(tmp_path / "queries.jsonl", rows)
+    done = run("eval", queries, "--config", config, "--json")
     (found,) = json.loads(done.stdout)
-    assert list(found) == ["rank", "score", "name", "description"]
-    assert found["rank"] == 1
+    assert (found["queries"], found["hit@1"]) == (4, 1)
+    assert "dead: unavailable" in done.stderr
+    assert "not among the tools" not in done.stderr
 
 
-def test_text_from_a_file_is_neither_mark_up_nor_control_code(tools: Path) -> None:
-    done = run("search", "time", "--tools", tools)
-    assert "Tell the [bold]time[31m" in done.stdout
-    assert "\x1b" not in done.stdout
+@pytest.mark.parametrize("options", [[], ["--tools", "tools.jsonl", "--config", "mcp.json"]])
+def test_the_tools_come_from_exactly_one_place(options: list[str], queries: Path) -> None:
+    done = run("eval", queries, *options)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "give exactly one of them" in done.stderr
 
 
-def test_a_search_that_finds_nothing_says_so(tools: Path) -> None:
-    done = run("search", "xylophone", "--tools", tools)
-    assert (done.exit_code, done.stdout) == (0, "")
-    assert "None of 3 tools" in done.stderr
-    assert json.loads(run("search", "xylophone", "--tools", tools, "--json").stdout) == []
+def test_servers_without_any_tool_cannot_be_measured(tmp_path: Path, queries: Path) -> None:
+    config = configured(tmp_path / "mcp.json", {"dead": DIES})
+    done = run("eval", queries, "--config", config)
+    assert "No server of" in str(done.exception)
+    assert "dead: unavailable" in done.stderr
+
+
+def test_a_retriever_of_ones_own_is_measured_beside_ours(tools: Path, queries: Path) -> None:
+    own = "deferred_tools.retrievers.keyword:KeywordRetriever"
+    done = run("eval", queries, "--tools", tools, "--retriever", own, "--retriever", "keyword",
+               "--json")  # fmt: skip
+    mine, keyword = json.loads(done.stdout)
+    assert (mine["retriever"], mine["ndcg@10"]) == (own, keyword["ndcg@10"])
+
+
+def test_a_plot_has_every_retriever(tmp_path: Path, tools: Path, queries: Path) -> None:
+    plot = tmp_path / "plot.svg"
+    done = run("eval", queries, "--tools", tools, "--retriever", "bm25", "--retriever", "keyword",
+               "--plot", plot, "--json")  # fmt: skip
+    assert len(json.loads(done.stdout)) == 2
+    told = list(ElementTree.fromstring(plot.read_text()).itertext())  # noqa: S314 - our own text
+    assert {"bm25", "keyword"} <= set(told)
 
 
 def test_a_shared_set_is_measured() -> None:

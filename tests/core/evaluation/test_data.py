@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from deferred_tools.errors import ConfigurationError
-from deferred_tools.evaluation.data import Query, read_queries, read_tools, sample, unknown
+from deferred_tools.evaluation.data import (
+    Query,
+    by_name,
+    read_queries,
+    read_tools,
+    sample,
+    unknown,
+)
+from deferred_tools.spec import ToolSpec
 from tests.support.shared import shared_folder
 
 SETS = ("shortmix", "livemcpbench", "metatool", "bfcl", "sealtools", "toolbench")
@@ -126,3 +134,24 @@ def test_the_shared_sets_are_read_without_a_problem(name: str) -> None:
     tools, queries = read_tools(folder / "tools.jsonl.gz"), read_queries(folder / "dev.jsonl.gz")
     assert tools.problems == queries.problems == ()
     assert unknown(queries.rows, tools.rows) == frozenset()
+
+
+def test_relevant_tools_may_be_called_by_name_id_or_server_and_tool() -> None:
+    tools = [
+        ToolSpec(source="git_hub", tool="issues.open", name="git_hub__issues_open"),
+        ToolSpec(source="a b", tool="x/y", name="xy"),
+        ToolSpec(source="c", tool="d", name="a b/x/y"),
+    ]
+    called = {
+        "git_hub__issues_open": "git_hub__issues_open",
+        "git_hub__issues.open": "git_hub__issues_open",
+        "git_hub/issues.open": "git_hub__issues_open",
+        "git hub/issues.open": "git_hub__issues_open",
+        "a b/x/y": "a b/x/y",
+        "a b__x/y": "xy",
+        "gone/tool": "gone/tool",
+    }
+    queries = [Query("1", "q", frozenset({name})) for name in called]
+    named = by_name(queries, tools)
+    assert [query.relevant for query in named] == [frozenset({name}) for name in called.values()]
+    assert unknown(named, tools) == {"gone/tool"}

@@ -11,6 +11,7 @@ from deferred_tools.evaluation.metrics import (
     Scores,
     complete,
     hit,
+    interval,
     ndcg,
     recall,
     reciprocal_rank,
@@ -81,3 +82,13 @@ def test_looking_further_down_never_lowers_a_score(
     assert scores.recall_1 <= scores.recall_3 <= scores.recall_5 <= scores.recall_10
     assert scores.complete_5 <= scores.complete_10
     assert scores.hit_1 <= scores.mrr
+
+
+def test_an_interval_is_narrower_for_more_values_and_always_the_same() -> None:
+    few, many = [0.0, 1.0] * 10, [0.0, 1.0] * 200
+    assert interval(few) == interval(few)
+    low, high = interval(few)
+    assert low < 0.5 < high
+    closer = interval(many)
+    assert low < closer[0] < 0.5 < closer[1] < high
+    assert interval([0.25]) == (0.25, 0.25)

@@ -20,7 +20,7 @@ from deferred_tools.plugins import Plugins
 from deferred_tools.policy import Caller, Gate, Grants, Policy
 from deferred_tools.prompt import CountTokens, estimate_tokens
 from deferred_tools.registry import RegisteredTool, Registry
-from deferred_tools.retrievers.base import Retriever
+from deferred_tools.retrievers.base import Degrades, Retriever
 from deferred_tools.retrievers.builtin import builtin
 from deferred_tools.search import SearchOutcome, ToolSearch
 from deferred_tools.search_request import SearchRequest
@@ -254,7 +254,12 @@ class Toolset:
 
     def status(self) -> dict[str, Any]:
         """A JSON view: sources with state and reason, tool counts, warnings."""
-        return self.world.registry.status()
+        world = self.world
+        status = world.registry.status()
+        retriever = world.views.everything.retriever
+        if isinstance(retriever, Degrades) and retriever.problem:
+            status["warnings"].append(f"A simpler search answers: {retriever.problem}")
+        return status
 
     # --- inside
 

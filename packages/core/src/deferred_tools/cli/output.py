@@ -4,6 +4,8 @@ Text from files and servers is data: never mark-up, never control codes.
 """
 
 import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import typer
@@ -15,6 +17,22 @@ from rich.text import Text
 def tell(message: str, style: str = "red") -> None:
     """Say something that is not a result, an error unless styled otherwise."""
     Console(stderr=True).print(Text(message, style=style), soft_wrap=True)
+
+
+def warn(problems: Sequence[str]) -> None:
+    """Tell what was left out, a line each."""
+    for problem in problems:
+        tell(f"Left out: {problem}", style="yellow")
+
+
+@contextmanager
+def working(at: str) -> Iterator[Callable[[str], None]]:
+    """Show on a terminal that something takes its time, and what it is at; gone afterwards.
+
+    Gives what to call to say something else.
+    """
+    with Console(stderr=True).status(Text(at)) as status:
+        yield lambda now: status.update(Text(now))
 
 
 def show(result: Table | Text) -> None:

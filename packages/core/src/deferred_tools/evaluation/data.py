@@ -1,8 +1,9 @@
 """Tools and queries from files of JSON lines, plain or gzipped.
 
 A row of tools has `id`, `name`, `description`, `parameters` (JSON Schema) and `server`, of which
-the last three may be missing or null; a row of queries has `id`, `query` and `relevant` (ids of
-tools). Other keys are ignored. A bad row costs only itself, and is reported with file and line.
+the last three may be missing or null; a row of queries has `id`, `query` and `relevant` (what the
+tools are called, see `by_name`). Other keys are ignored. A bad row costs only itself, and is
+reported with file and line.
 """
 
 import codecs
@@ -10,14 +11,14 @@ import gzip
 import hashlib
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 from deferred_tools.errors import ConfigurationError
-from deferred_tools.spec import ToolSpec
+from deferred_tools.spec import Tier, ToolSpec, namespace
 
 _GZIP = b"\x1f\x8b"
 _SHOWN = 3
@@ -81,6 +82,7 @@ def read_tools(path: Path) -> Rows[ToolSpec]:
                 tool=row.name,
                 description=row.description or "",
                 input_schema=row.parameters,
+                tier=Tier.MCP if row.server else Tier.CODE,
                 name=row.id,
             )
     return Rows(_some(path, "tools", tuple(found.values()), problems), tuple(problems))
@@ -106,6 +108,24 @@ def sample(queries: Sequence[Query], most: int) -> tuple[Query, ...]:
     """At most `most` of `queries`, picked by the hash of their ids: always the same ones."""
     by_hash = sorted(queries, key=lambda query: hashlib.sha256(query.id.encode()).hexdigest())
     return tuple(by_hash[:most])
+
+
+def by_name(queries: Sequence[Query], tools: Sequence[ToolSpec]) -> tuple[Query, ...]:
+    """`queries` with the names of `tools` for what they call relevant.
+
+    A tool may be called by its name, by its qualified id or as `server/tool`, in this order; what
+    is none of these stays as it is.
+    """
+    names = {f"{spec.source}/{spec.tool}": spec.name for spec in tools}
+    names |= {spec.id: spec.name for spec in tools}
+    names |= {spec.name: spec.name for spec in tools}
+
+    def name(called: str) -> str:
+        server, _, tool = called.partition("/")
+        # A configuration may call a server what no name can hold.
+        return names.get(called) or names.get(f"{namespace(server)}/{tool}", called)
+
+    return tuple(replace(query, relevant=frozenset(map(name, query.relevant))) for query in queries)
 
 
 def unknown(queries: Sequence[Query], tools: Sequence[ToolSpec]) -> frozenset[str]:

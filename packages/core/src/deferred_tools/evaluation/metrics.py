@@ -5,6 +5,7 @@
 """
 
 import math
+import random
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import astuple, dataclass
@@ -12,6 +13,7 @@ from statistics import fmean
 
 DEPTH = 10
 """Places of a ranking that count."""
+_RESAMPLES = 1_000
 
 
 def recall(ranked: Sequence[str], relevant: AbstractSet[str], k: int) -> float:
@@ -73,6 +75,14 @@ class Scores:
     def mean(cls, of: Sequence["Scores"]) -> "Scores":
         """The mean of at least one, each of which counts the same."""
         return cls(*(fmean(column) for column in zip(*map(astuple, of), strict=True)))
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """Bounds of the mean of at least one value, at 95 %, by the bootstrap; always the same."""
+    draw = random.Random(0)  # noqa: S311 - a sample to be repeated, not a secret
+    count = len(values)
+    means = sorted(sum(draw.choices(values, k=count)) / count for _ in range(_RESAMPLES))
+    return means[round(0.025 * _RESAMPLES)], means[round(0.975 * _RESAMPLES) - 1]
 
 
 def _places(ranked: Sequence[str], relevant: AbstractSet[str], k: int) -> list[int]:

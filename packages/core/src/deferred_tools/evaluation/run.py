@@ -1,14 +1,13 @@
 """Measure a retriever: index once, rank every query, and say how well and at what cost."""
 
-import json
 import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from deferred_tools.evaluation.cost import bound_tokens
 from deferred_tools.evaluation.data import Query
-from deferred_tools.evaluation.metrics import DEPTH, Scores
-from deferred_tools.prompt import estimate_tokens
+from deferred_tools.evaluation.metrics import DEPTH, Scores, interval
 from deferred_tools.retrievers.base import Retriever
 from deferred_tools.search_request import DEFAULT_LIMIT
 from deferred_tools.spec import ToolSpec
@@ -39,6 +38,8 @@ class Evaluation:
     """Processor time that indexing took."""
     scores: Scores
     """Means over the queries."""
+    ndcg_10_between: tuple[float, float]
+    """What other queries of the same kind would give as mean nDCG@10, 95 times of 100."""
     latency_us: Latency
     tokens_per_search: float
     """Estimated tokens of the schemas that a search enables by default, mean over queries."""
@@ -66,6 +67,7 @@ def evaluate(
         queries=len(queries),
         index_seconds=index_seconds,
         scores=Scores.mean(scores),
+        ndcg_10_between=interval([score.ndcg_10 for score in scores]),
         latency_us=Latency.of(microseconds),
         tokens_per_search=_tokens(ranked, tools) / len(queries),
     )
@@ -74,11 +76,5 @@ def evaluate(
 def _tokens(ranked: Sequence[Sequence[str]], tools: Sequence[ToolSpec]) -> int:
     specs = {spec.name: spec for spec in tools}
     enabled = [name for names in ranked for name in names[:DEFAULT_LIMIT]]
-    cost = {name: _schema_tokens(specs[name]) for name in set(enabled)}
+    cost = {name: bound_tokens(specs[name]) for name in set(enabled)}
     return sum(cost[name] for name in enabled)
-
-
-def _schema_tokens(spec: ToolSpec) -> int:
-    """Tokens of one tool as it is bound to a model."""
-    bound = {"name": spec.name, "description": spec.description, "parameters": spec.parameters}
-    return estimate_tokens(json.dumps(bound, ensure_ascii=False))

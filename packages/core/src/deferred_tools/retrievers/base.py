@@ -37,3 +37,13 @@ class Retriever(Protocol):
         `k` allowed tools. None means all. An empty query finds nothing.
         """
         ...
+
+
+@runtime_checkable
+class Degrades(Protocol):
+    """A retriever that may have to let a simpler one answer, and then says why."""
+
+    @property
+    def problem(self) -> str:
+        """Why a simpler one answers at the moment; empty if none does."""
+        ...

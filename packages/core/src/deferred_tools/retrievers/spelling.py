@@ -18,16 +18,25 @@ ALIKE = 0.6
 class Spelling:
     """Looks words up by what a slip leaves as it was: the start, the end or the letters."""
 
-    def __init__(self, terms: Iterable[str]) -> None:
-        self._known: dict[str, list[str]] = {}
-        for term in terms:
-            for key in _keys(term):
-                self._known.setdefault(key, []).append(term)
+    def __init__(self, terms: Iterable[str] = ()) -> None:
+        self._known: set[str] = set()
+        self._by_key: dict[str, list[str]] = {}
         self.close = lru_cache(maxsize=1_024)(self._close)
+        for term in terms:
+            self.add(term)
+
+    def add(self, term: str) -> None:
+        """Know one more word."""
+        if term not in self._known:
+            self._known.add(term)
+            for key in _keys(term):
+                self._by_key.setdefault(key, []).append(term)
+            self.close.cache_clear()
 
     def _close(self, word: str) -> tuple[tuple[str, float], ...]:
         """The closest known words and how like `word` each is, from 0 to 1, best first."""
-        candidates = dict.fromkeys(term for key in _keys(word) for term in self._known.get(key, ()))
+        keys = _keys(word)
+        candidates = dict.fromkeys(term for key in keys for term in self._by_key.get(key, ()))
         alike = [(term, likeness(word, term)) for term in candidates]
         alike.sort(key=lambda pair: -pair[1])
         return tuple(pair for pair in alike[:CLOSEST] if pair[1] >= ALIKE)

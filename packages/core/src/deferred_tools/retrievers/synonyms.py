@@ -188,7 +188,7 @@ move, relocate, rename, transfer
 post, publish, send, submit
 """
 
-_WEIGHTS = ((ABBREVIATIONS, 0.5), (NEAR, 0.2))
+_WEIGHTS = ((ABBREVIATIONS, 0.6), (NEAR, 0.24))
 
 Synonyms = dict[tuple[str, ...], dict[str, float]]
 """Stems of a word or phrase, to the stems that may stand for it and how much they weigh."""

@@ -13,10 +13,14 @@ from functools import lru_cache
 from itertools import groupby, islice
 from typing import NamedTuple
 
+from deferred_tools.errors import ConfigurationError
+from deferred_tools.sentences import Sentences
 from deferred_tools.spec import ToolSpec
 
 DESCRIPTION_LENGTH = 2_000
 """Characters of title and description that are searched."""
+LEAD_LENGTH = 400
+"""Characters of title and first sentence that are searched as the lead."""
 DETAILS_LENGTH = 1_500
 """Characters of parameter descriptions and choices that are searched, per tool."""
 DETAIL_LENGTH = 250
@@ -26,7 +30,10 @@ CHOICES = 20
 PARAMETERS = 256
 """Parameters, nested ones included, that are searched per tool."""
 
-_ENGLISH = """
+REMEMBERED = 65_536
+"""Words, and runs of letters, whose stems are remembered."""
+ENGLISH = "english"
+_WORDS = """
     a about all also am an and any are as at be because been being both but by can could did do
     does doing done each either else etc every few for from give had has have having he hello help
     her here hey hi him his how i if in into is it its itself just kindly let like ll looking lot
@@ -36,7 +43,7 @@ _ENGLISH = """
     too us use used uses using ve very via want wanted wants was we were what when where whether
     which while who whom whose why will with would you your yours
 """
-STOP_WORDS = frozenset(_ENGLISH.split())
+STOP_WORDS = frozenset(_WORDS.split())
 
 # Blocks of letters that are written without spaces between words.
 _UNSPACED = (
@@ -86,28 +93,42 @@ class Chunk(NamedTuple):
 class Analyser:
     """Turns text into words and words into stems. Threads may share one."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: str = ENGLISH) -> None:
+        """Take a language of the Snowball stemmers, whose endings words lose.
+
+        Raises:
+            ConfigurationError: There is no stemmer for it.
+        """
         # It loads thirty languages: not before somebody searches.
         import snowballstemmer  # noqa: PLC0415
 
-        stemmer = snowballstemmer.stemmer("english")
+        known = snowballstemmer.algorithms()
+        if language not in known:
+            raise ConfigurationError(
+                f"There is no stemmer for {language!r}. Choose one of: {', '.join(sorted(known))}."
+            )
+        stemmer = snowballstemmer.stemmer(language)
         lock = threading.Lock()  # the stemmer keeps the word that it works on in itself
 
         def stem(word: str) -> str:
-            if not word.endswith(_ENDINGS) or not (word.isascii() and word.isalpha()):
+            if language == ENGLISH:
+                if not word.endswith(_ENDINGS) or not word.isascii():
+                    return word
+                if _ABBREVIATIONS.fullmatch(word):
+                    return word[:-1]
+            if not word.isalpha():
                 return word
-            if _ABBREVIATIONS.fullmatch(word):
-                return word[:-1]
             with lock:
                 return str(stemmer.stemWord(word))
 
-        self.stem = lru_cache(maxsize=65_536)(stem)
+        self.stem = lru_cache(maxsize=REMEMBERED)(stem)
+        self.chunk = lru_cache(maxsize=REMEMBERED)(self._chunk)
 
     def runs(self, text: str) -> list[str]:
         """The runs of `text` that `chunk` takes, in order."""
         return _RUN.findall(text if text.isascii() else unicodedata.normalize("NFKC", text))
 
-    def chunk(self, run: str) -> Chunk:
+    def _chunk(self, run: str) -> Chunk:
         """What a run holds; case is a boundary until it is folded."""
         lower = run.lower()
         if run.isascii() and run.isalpha() and run[1:] == lower[1:]:  # a plain word, as most are
@@ -176,7 +197,10 @@ class SearchText:
 
     name: str
     source: str
+    lead: str
+    """The title, and what the description says first: what the tool is for."""
     description: str
+    """The description, the lead included."""
     parameters: str
     """Names of parameters."""
     details: str
@@ -196,9 +220,11 @@ class SearchText:
                 details.append(detail[:DETAIL_LENGTH])
                 room -= len(details[-1])
         renamed = squash(spec.tool) not in squash(spec.name)
+        telling = Sentences.of(spec.description[:DESCRIPTION_LENGTH], 1).telling
         return cls(
             name=f"{spec.tool} {spec.name}" if renamed else spec.tool,
             source=spec.source,
+            lead="\n".join((spec.title, *telling[:1]))[:LEAD_LENGTH],
             description=f"{spec.title}\n{spec.description}"[:DESCRIPTION_LENGTH],
             parameters=" ".join(names),
             details="\n".join(details)[:DETAILS_LENGTH],

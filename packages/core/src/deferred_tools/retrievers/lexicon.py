@@ -1,0 +1,143 @@
+"""What words stand for in one catalogue: the terms that its tools hold, and what each tells."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from deferred_tools.retrievers import synonyms
+from deferred_tools.retrievers.impacts import asked
+from deferred_tools.retrievers.postings import Postings
+from deferred_tools.retrievers.request import Phrase
+from deferred_tools.retrievers.spelling import Spelling
+from deferred_tools.retrievers.text import STOP_WORDS, Analyser
+from deferred_tools.retrievers.tool_terms import as_one, as_written, is_stem
+
+RARITY_POWER = 1.15
+"""Above 1, rare words count for more than BM25's idf gives them."""
+REPEAT = 0.5
+"""How soon saying a word again adds nothing."""
+GUESSES = 8
+"""Unknown words of a request that are looked up by spelling."""
+MISSPELT = 0.6
+"""Weight of a word that is spelt like an unknown one, times their likeness."""
+AS_ONE = 0.7
+"""Weight of two words of a tool that the request writes as one."""
+JOINED = 0.5
+"""Weight of two neighbouring words of the request as one."""
+NEIGHBOURS = 0.3
+"""The same where the tool, too, has them as neighbours, which adds to each by itself."""
+AS_WRITTEN = 0.15
+"""Weight of a word as it stands in a name, beside its stem."""
+REMEMBERED = 65_536
+"""Terms, stems, words and pairs whose worth is remembered."""
+
+Weighted = tuple[str, float]
+"""A term and its weight."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A piece of a request in the terms of a catalogue."""
+
+    terms: Mapping[str, int]
+    """As `Postings` takes them."""
+    unit: float
+    """What 1 of their scores is worth."""
+    said: Mapping[str, float]
+    """What each term tells, at most once what a word tells that is said once."""
+
+
+class Lexicon:
+    """The terms of a catalogue, whose postings others fill.
+
+    What is asked often is remembered until tools come or go.
+    """
+
+    def __init__(self, analyser: Analyser, postings: Postings) -> None:
+        self._analyser = analyser
+        self._postings = postings
+        self._spelling = Spelling()
+        self._synonyms = synonyms.read(analyser.stem)
+        self._first_words = {words[0] for words in self._synonyms if len(words) > 1}
+        self.rarity = lru_cache(maxsize=REMEMBERED)(self._rarity)
+        self._of_stem = lru_cache(maxsize=REMEMBERED)(self._stem_terms)
+        self._of_word = lru_cache(maxsize=REMEMBERED)(self._word_terms)
+        self._of_pair = lru_cache(maxsize=REMEMBERED)(self._pair_terms)
+
+    def learn(self, terms: Iterable[str]) -> None:
+        """Know how the words of a tool are spelt."""
+        for term in terms:
+            if is_stem(term):
+                self._spelling.add(term)
+
+    def changed(self) -> None:
+        """Tools have come or gone."""
+        for remembered in (self.rarity, self._of_stem, self._of_word, self._of_pair):
+            remembered.cache_clear()
+
+    def ask(self, phrase: Phrase) -> Asked:
+        """The terms that the words of `phrase` stand for, weighted."""
+        weights = self.terms(phrase)
+        rarities = {term: self.rarity(term) for term in weights}
+        terms, unit = asked({term: weights[term] * told for term, told in rarities.items()})
+        said = {term: min(1.0, weights[term]) * told for term, told in rarities.items()}
+        return Asked(terms, unit, said)
+
+    def terms(self, phrase: Phrase) -> dict[str, float]:
+        """The terms that the words of `phrase` stand for and how surely, rarity aside."""
+        terms: dict[str, float] = {}
+        for meant in self._meant(phrase):
+            for term, weight in meant:
+                if weight > terms.get(term, 0.0):
+                    terms[term] = weight
+        return terms
+
+    def _meant(self, phrase: Phrase) -> Iterator[Iterable[Weighted]]:
+        guesses = GUESSES
+        for stem, times in Counter(phrase.stems).items():
+            own = self._of_stem(stem)
+            if not own and guesses and not any(map(str.isdigit, stem)):
+                guesses -= 1
+                close = self._spelling.close(stem)
+                own = self._known((term, MISSPELT * likeness) for term, likeness in close)
+            if times > 1:
+                factor = times * (1 + REPEAT) / (times + REPEAT)
+                own = tuple((term, factor * weight) for term, weight in own)
+            yield own
+        words = phrase.words
+        yield from map(self._of_word, words)
+        for left, right in pairwise(words):
+            yield self._of_pair(left, right)
+        stems = list(map(self._analyser.stem, words))
+        for start, stem in enumerate(stems):
+            if stem in self._first_words:
+                for length in range(2, synonyms.LONGEST + 1):
+                    some = tuple(stems[start : start + length])
+                    yield self._known(self._synonyms.get(some, {}).items())
+
+    def _known(self, terms: Iterable[Weighted]) -> tuple[Weighted, ...]:
+        return tuple((term, weight) for term, weight in terms if self.rarity(term))
+
+    def _rarity(self, term: str) -> float:
+        """What a term tells, the more the fewer tools hold it; 0 if none does."""
+        held = self._postings.holders(term)
+        if not held:
+            return 0.0
+        odds = (len(self._postings) - held + 0.5) / (held + 0.5)
+        return float(math.log1p(odds) ** RARITY_POWER)
+
+    def _stem_terms(self, stem: str) -> tuple[Weighted, ...]:
+        return self._known(((stem, 1.0), (as_one(stem), AS_ONE)))
+
+    def _word_terms(self, word: str) -> tuple[Weighted, ...]:
+        related = self._synonyms.get((self._analyser.stem(word),), {})
+        return self._known([*related.items(), (as_written(word), AS_WRITTEN)])
+
+    def _pair_terms(self, left: str, right: str) -> tuple[Weighted, ...]:
+        if STOP_WORDS.issuperset((left, right)):
+            return ()
+        stem = self._analyser.stem(left + right)
+        return self._known(((stem, JOINED), (as_one(stem), NEIGHBOURS)))

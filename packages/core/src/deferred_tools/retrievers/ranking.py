@@ -1,0 +1,167 @@
+"""The order of tools for a request: postings give candidates, which are then looked at closely."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from deferred_tools.retrievers.indexed import Indexed, IndexedTool
+from deferred_tools.retrievers.lexicon import Asked
+from deferred_tools.retrievers.meaning import Meaning, likeness
+from deferred_tools.retrievers.postings import Filter
+from deferred_tools.retrievers.request import Phrase, Request
+
+CANDIDATES = 64
+"""Tools that hold the words of a request best: so many are looked at closely."""
+NAME_COVERAGE = 0.4
+"""What is gained by a tool whose whole name is in the request."""
+SOURCE_BOOST = 0.5
+"""Share of the best score of a source that its tools gain: those of one task live together."""
+FLOOR = 0.1
+"""Share of the best evidence for a request below which a tool is filler."""
+CLAUSE_FLOOR = 0.3
+"""The same for one part of a request, which only lifts what stands out."""
+CLAUSE = 0.5
+"""What is gained by the best tool for one part of a request, as a share of the best score."""
+MEANING = 1.2
+"""What is gained by a tool that means what the request means, as a share of the best score."""
+CLAUSE_MEANING = 0.15
+"""The same for one part of a request: each of its parts means something else."""
+
+
+class Evidence(NamedTuple):
+    """What words alone say for a tool, as shares of the best score that the request gives."""
+
+    words: float
+    """At most 1."""
+    named: float
+    """More than 2 for a tool that is named outright, else 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Candidates and their scores, taken apart; each list has one value for each candidate."""
+
+    numbers: list[int]
+    words: list[float]
+    clauses: list[float]
+    meaning: list[float]
+    named: list[float]
+
+    def evidence(self) -> list["Evidence"]:
+        """What words alone say for each candidate."""
+        spoken = [one + other for one, other in zip(self.words, self.clauses, strict=True)]
+        best = max(spoken, default=0.0) or 1.0
+        return [
+            Evidence(score / best, named / best)
+            for score, named in zip(spoken, self.named, strict=True)
+        ]
+
+    def scores(self) -> list[float]:
+        """The score of each candidate; 0 for one that has nothing to do with the request."""
+        parts = zip(self.words, self.clauses, self.meaning, self.named, strict=True)
+        return [sum(of_one) for of_one in parts]
+
+
+def rank(
+    index: Indexed, query: str, *, most: int, within: Filter | None, also: Iterable[int] = ()
+) -> Ranking:
+    """Rank the tools that have to do with `query`.
+
+    Args:
+        index: The tools; its lock is held.
+        query: What is asked.
+        most: How many tools are wanted.
+        within: Those that may be found; None for all.
+        also: Tools to rank with them, however little they have to do with it.
+    """
+    request = Request.of(query, index.analyser)
+    whole, *parts = [index.lexicon.ask(phrase) for phrase in (request.whole, *request.clauses)]
+    named = {
+        number: how
+        for number, how in index.identifiers.named(query).items()
+        if within is None or number in within.numbers
+    }
+    candidates = {*also, *named}
+    best_words = index.postings.best(whole.terms, max(most, CANDIDATES), within)
+    candidates.update(number for number, _ in best_words)
+    numbers = sorted(candidates)
+    tools = [index.tools[number] for number in numbers]
+    masses = list(map(index.name_mass, numbers))
+    boost = SOURCE_BOOST if index.sources() > 1 else 0.0  # one source would raise all alike
+    rows = index.postings.scores([asked.terms for asked in (whole, *parts)], numbers)
+    words = _evidence(whole, rows[0], tools, masses, floor=FLOOR, boost=boost)
+    best = max(words, default=0.0)
+    clauses = [0.0] * len(numbers)
+    for part, row in zip(parts, rows[1:], strict=True):
+        evidence = _evidence(part, row, tools, masses, floor=CLAUSE_FLOOR, boost=boost)
+        strongest = max(evidence, default=0.0)
+        if strongest:
+            # A part that hardly finds anything says little of what it finds.
+            factor = CLAUSE * min(best / strongest, 2.0)
+            clauses = [max(gain, factor * e) for gain, e in zip(clauses, evidence, strict=True)]
+    spoken = [one + other for one, other in zip(words, clauses, strict=True)]
+    best = max(spoken, default=0.0) or 1.0
+    share = best * (CLAUSE_MEANING if parts else MEANING)
+    phrases = request.clauses or (request.whole,)
+    likenesses = _likenesses(index.meaning, phrases, tools, spoken)
+    return Ranking(
+        numbers=numbers,
+        words=words,
+        clauses=clauses,
+        meaning=[share * likeness for likeness in likenesses],
+        # Above whatever else there is; `how` is from 1 to 4.
+        named=[(2 + named[n]) * best if n in named else 0.0 for n in numbers],
+    )
+
+
+def _evidence(
+    asked: Asked,
+    row: Sequence[int],
+    tools: Sequence[IndexedTool],
+    masses: Sequence[float],
+    *,
+    floor: float,
+    boost: float,
+) -> list[float]:
+    """What the words of a piece of a request say for each tool, whose postings give `row`.
+
+    Tools with less than `floor` of the best evidence have none.
+    """
+    said, unit = asked.said, asked.unit
+    evidence = [0.0] * len(row)
+    # Below this not even a name that is covered whole could lift a tool above the floor.
+    least = floor * max(row, default=0) / (1 + NAME_COVERAGE)
+    for at, score in enumerate(row):
+        if score > least:
+            covered = sum([said[stem] for stem in tools[at].name if stem in said])
+            share = covered / masses[at] if covered else 0.0
+            evidence[at] = unit * score * (1 + NAME_COVERAGE * share)
+    lowest = floor * max(evidence, default=0.0)
+    best: dict[str, float] = {}
+    for at, value in enumerate(evidence):
+        if value < lowest:
+            evidence[at] = 0.0
+        elif value > best.get(tools[at].spec.source, 0.0):
+            best[tools[at].spec.source] = value
+    if boost:
+        for at, value in enumerate(evidence):
+            if value:
+                evidence[at] += boost * best[tools[at].spec.source]
+    return evidence
+
+
+def _likenesses(
+    meaning: Meaning | None,
+    phrases: Sequence[Phrase],
+    tools: Sequence[IndexedTool],
+    spoken: Sequence[float],
+) -> list[float]:
+    """How like the closest of `phrases` each tool is of which words speak, from 0 to 1."""
+    closest = [0.0] * len(tools)
+    directions = [meaning.vector(Counter(phrase.stems)) for phrase in phrases] if meaning else []
+    for asked in filter(None, directions):
+        for at, tool in enumerate(tools):
+            if spoken[at] and tool.direction:
+                closest[at] = max(closest[at], likeness(asked, tool.direction))
+    return closest
