@@ -59,14 +59,13 @@ def load(folder: Path, name: str, most: int = MOST) -> Set:
     return tools.rows, sample(queries.rows, most)
 
 
-def made(name: str) -> Retriever:
-    """A new retriever, ours or a peer. Ours wait for their model.
+def factory(name: str) -> Callable[[], Retriever]:
+    """What makes a new retriever, ours or a peer. Ours wait for their model.
 
     Raises:
         ConfigurationError: There is none of that name, or its extra is not installed.
-        ImportError: The peer is not installed.
     """
-    return PEERS[name]() if name in PEERS else builtin(name, index_seconds=None)()
+    return PEERS[name] if name in PEERS else builtin(name, index_seconds=None)
 
 
 def main() -> None:
@@ -109,7 +108,8 @@ def _measured(name: str, sets: Mapping[str, Set]) -> list[Evaluation]:
     """One evaluation for each set; none of a retriever that cannot be had."""
     print(f"measuring {name}", file=sys.stderr)
     try:
-        return [evaluate(name, made(name), *one) for one in sets.values()]
+        make = factory(name)
+        return [evaluate(name, make(), *one) for one in sets.values()]
     except (ConfigurationError, ImportError) as error:
         print(f"{name} is left out: {error}")
         return []

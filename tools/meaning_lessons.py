@@ -8,9 +8,10 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
-from deferred_tools.evaluation.data import Query, read_queries, read_tools
+from deferred_tools.evaluation.data import Query, read_queries, read_tools, sample
 from deferred_tools.retrievers.embeddings import SHARES
 from deferred_tools.retrievers.request import Request
 from deferred_tools.retrievers.text import Analyser
@@ -20,8 +21,10 @@ from deferred_tools.spec import Tier, ToolSpec
 
 SETS = ("livemcpbench", "shortmix", "metatool", "bfcl", "sealtools", "toolbench")
 """What has tools, and queries of which the dev halves are here."""
-POOL, CORPUS = "pool", "corpus"
-"""Tools alone: distractors, the sets' own among them, and those of real servers."""
+CORPUS = "corpus"
+"""Tools of real servers, without queries."""
+MOST_QUERIES = 800
+"""Queries of one set, so that the largest does not decide alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ class Material:
             ConfigurationError: A file of it cannot be read.
         """
         data = folder / "data"
-        tools = {name: read_tools(data / name / "tools.jsonl.gz").rows for name in (*SETS, POOL)}
+        tools = {name: read_tools(data / name / "tools.jsonl.gz").rows for name in SETS}
         tools[CORPUS] = tuple(_corpus(folder / "corpus" / "mcp_tools.jsonl.gz"))
         queries = {name: read_queries(data / name / "dev.jsonl.gz").rows for name in SETS}
         return cls(tools, queries)
@@ -64,3 +67,38 @@ class Material:
         }
         queries = {name: rows for name, rows in self.queries.items() if name != left_out}
         return Material(tools, queries)
+
+    def lessons(self, analyser: Analyser) -> list[Lesson]:
+        """Each tool, its name and its purpose by themselves, and queries; none of them twice."""
+        found: dict[object, Lesson] = {}
+        for spec in chain.from_iterable(self.tools.values()):
+            text = ToolText.of(spec)
+            shares = tuple((share, part) for share, part in zip(SHARES, text, strict=True) if part)
+            found.setdefault(text, Lesson(ToolTerms.of(spec, analyser).counts(), shares))
+            for alone in filter(None, (text.name, text.purpose)):
+                stems = Counter(analyser.stems(alone))
+                found.setdefault(alone, Lesson(stems, ((1.0, alone),)))
+        for rows in self.queries.values():
+            for query in sample(rows, MOST_QUERIES):
+                stems = Counter(Request.of(query.text, analyser).whole.stems)
+                found.setdefault(query.text, Lesson(stems, ((1.0, query.text),)))
+        return list(found.values())
+
+
+def _corpus(path: Path) -> Iterator[ToolSpec]:
+    """Definitions as servers gave them, one a line."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            yield ToolSpec(
+                source=row["server"],
+                tool=row["name"],
+                description=row.get("description") or "",
+                title=row.get("title") or "",
+                input_schema=row.get("inputSchema"),
+                tier=Tier.MCP,
+            )
+
+
+def _keys(spec: ToolSpec) -> set[str]:
+    """What tells that two tools are one, or nearly."""
+    return {spec.tool.lower(), ToolText.of(spec).purpose} - {""}

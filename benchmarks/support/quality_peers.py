@@ -37,11 +37,10 @@ class Peer:
 
     def search(self, query: str, k: int, within: Collection[str] | None = None) -> list[Hit]:
         """The best `k` of those that have any evidence, best first."""
-        most = min(k, len(self._names)) if within is None else len(self._names)
-        found = (Hit(self._names[number], score) for number, score in self._search(query, most))
-        return [hit for hit in found if hit.score > 0 and (within is None or hit.name in within)][
-            :k
-        ]
+        total = len(self._names)
+        ranking = self._search(query, min(k, total) if within is None else total)
+        found = [Hit(self._names[number], score) for number, score in ranking if score > 0]
+        return [hit for hit in found if within is None or hit.name in within][:k]
 
 
 def fields(spec: ToolSpec) -> dict[str, str]:

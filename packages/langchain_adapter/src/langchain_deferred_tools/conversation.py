@@ -1,5 +1,6 @@
 """Deferred tools in a plain `bind_tools` loop: needs langchain-core only."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -82,7 +83,8 @@ class Conversation:
         """
         return [
             item if isinstance(item, ToolMessage) else self._ran(item, await item.ainvoke())
-            for item in self._decided(message)
+            # In a thread: a search may ask a model.
+            for item in await asyncio.to_thread(self._decided, message)
         ]
 
     def _decided(self, message: AIMessage) -> list["ToolMessage | _Admitted"]:

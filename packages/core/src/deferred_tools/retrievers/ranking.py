@@ -3,16 +3,19 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from typing import NamedTuple
 
 from deferred_tools.retrievers.indexed import Indexed, IndexedTool
 from deferred_tools.retrievers.lexicon import Asked
-from deferred_tools.retrievers.meaning import Meaning, likeness
+from deferred_tools.retrievers.meaning import Meaning, Vector, likeness
 from deferred_tools.retrievers.postings import Filter
 from deferred_tools.retrievers.request import Phrase, Request
 
 CANDIDATES = 64
 """Tools that hold the words of a request best: so many are looked at closely."""
+PROPOSALS = 2_000
+"""Tools that the words of a request may propose together, each of its words by itself."""
 NAME_COVERAGE = 0.4
 """What is gained by a tool whose whole name is in the request."""
 SOURCE_BOOST = 0.5
@@ -83,8 +86,8 @@ def rank(
         if within is None or number in within.numbers
     }
     candidates = {*also, *named}
-    best_words = index.postings.best(whole.terms, max(most, CANDIDATES), within)
-    candidates.update(number for number, _ in best_words)
+    proposed = index.postings.best(_telling(index, whole), max(most, CANDIDATES), within)
+    candidates.update(number for number, _ in proposed)
     numbers = sorted(candidates)
     tools = [index.tools[number] for number in numbers]
     masses = list(map(index.name_mass, numbers))
@@ -103,8 +106,13 @@ def rank(
     spoken = [one + other for one, other in zip(words, clauses, strict=True)]
     best = max(spoken, default=0.0) or 1.0
     share = best * (CLAUSE_MEANING if parts else MEANING)
-    phrases = request.clauses or (request.whole,)
-    likenesses = _likenesses(index.meaning, phrases, tools, spoken)
+    # Below this, nothing that a tool means could bring it among those that are wanted.
+    least = 0.0 if also or len(spoken) <= most else max(0.0, nlargest(most, spoken)[-1] - share)
+    near = [
+        tool.direction if score > least or number in named else None
+        for number, score, tool in zip(numbers, spoken, tools, strict=True)
+    ]
+    likenesses = _likenesses(index.meaning, request.clauses or (request.whole,), near)
     return Ranking(
         numbers=numbers,
         words=words,
@@ -113,6 +121,21 @@ def rank(
         # Above whatever else there is; `how` is from 1 to 4.
         named=[(2 + named[n]) * best if n in named else 0.0 for n in numbers],
     )
+
+
+def _telling(index: Indexed, asked: Asked) -> dict[str, int]:
+    """The terms of a request that propose tools: the rarest, until they are held by enough.
+
+    Words that many tools hold only rank what rarer ones propose, unless there are no others.
+    """
+    telling: dict[str, int] = {}
+    held = 0
+    for holders, term in sorted((index.postings.holders(term), term) for term in asked.terms):
+        if held + holders > PROPOSALS and held >= CANDIDATES:
+            break
+        held += holders
+        telling[term] = asked.terms[term]
+    return telling
 
 
 def _evidence(
@@ -152,16 +175,13 @@ def _evidence(
 
 
 def _likenesses(
-    meaning: Meaning | None,
-    phrases: Sequence[Phrase],
-    tools: Sequence[IndexedTool],
-    spoken: Sequence[float],
+    meaning: Meaning | None, phrases: Sequence[Phrase], directions: Sequence[Vector | None]
 ) -> list[float]:
-    """How like the closest of `phrases` each tool is of which words speak, from 0 to 1."""
-    closest = [0.0] * len(tools)
-    directions = [meaning.vector(Counter(phrase.stems)) for phrase in phrases] if meaning else []
-    for asked in filter(None, directions):
-        for at, tool in enumerate(tools):
-            if spoken[at] and tool.direction:
-                closest[at] = max(closest[at], likeness(asked, tool.direction))
+    """How like the closest of `phrases` each direction is, from 0 to 1."""
+    closest = [0.0] * len(directions)
+    asked = [meaning.vector(Counter(phrase.stems)) for phrase in phrases] if meaning else []
+    for one in filter(None, asked):
+        for at, direction in enumerate(directions):
+            if direction:
+                closest[at] = max(closest[at], likeness(one, direction))
     return closest

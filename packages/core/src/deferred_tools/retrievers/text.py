@@ -165,6 +165,8 @@ def fold(text: str) -> str:
 
 def squash(text: str) -> str:
     """The letters and digits of `text` alone: what spellings of one identifier share."""
+    if text.isascii() and text.isalnum():
+        return text.lower()
     return "".join(filter(str.isalnum, fold(text)))
 
 
