@@ -6,7 +6,7 @@
 
 How, and with what result: `data/README.md` beside the file. Needs scipy and the extra
 `embeddings`, and the shared folder, found by DEFERRED_TOOLS_SHARED or beside the repository. The
-sentence model reads 80,000 texts, which takes ten minutes of one processor; the `--cache` keeps
+sentence model reads 67,000 texts, which takes ten minutes of one processor; the `--cache` keeps
 its vectors, and the rest takes half a minute for each fit. The same inputs give the same bytes.
 """
 
@@ -42,11 +42,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--evaluate", action="store_true", help="measure, and write nothing")
     parser.add_argument("--leave-out", nargs="+", choices=SETS, default=SETS, metavar="SET")
-    parser.add_argument("--cache", type=Path, default=user_cache_path("deferred-tools") / "fit")
+    cache = user_cache_path("deferred-tools", appauthor=False) / "fit-meaning"
+    parser.add_argument("--cache", type=Path, default=cache, help="a folder for vectors of texts")
     parser.add_argument("--to", type=Path, default=FILE, help="the file to write")
     options = parser.parse_args()
     folder = Path(os.environ.get("DEFERRED_TOOLS_SHARED", ROOT.parent / "shared"))
-    if not (folder / "data").is_dir():
+    if not all((folder / part).is_dir() for part in ("data", "corpus")):
         parser.exit(1, "No shared data: set DEFERRED_TOOLS_SHARED to the folder that holds it.\n")
     material, analyser = Material.read(folder), Analyser()
     lessons = material.lessons(analyser)
@@ -60,10 +61,11 @@ def main() -> None:
 
 
 def _vectors(of: Sequence[str], cache: Path) -> dict[str, Vector]:
-    """The sentence model's. Always asked for all at once: how texts are batched shows in them."""
+    """The sentence model's; asked for all at once, because a batch shows in the last digits."""
 
     def tell(done: int, total: int) -> None:
-        sys.stderr.write(f"\r{done} of {total} texts are embedded")
+        end = "\n" if done == total else ""
+        sys.stderr.write(f"\r{done} of {total} texts are embedded{end}")
 
     model = Vectors(MiniLM(), model=IDENTITY, cache=VectorCache(cache), progress=tell)
     return dict(zip(of, model.documents(of), strict=True))

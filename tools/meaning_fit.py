@@ -27,13 +27,13 @@ Doubles = NDArray[np.float64]
 DIMENSIONS = 64
 SEEN = 3
 """Lessons that a stem is in, to have a vector though the sentence model does not know its words."""
-STRENGTH = 2.6e-5
+STRENGTH = 6.5e-6
 """How strongly a vector is held where it started, for each lesson."""
 STEPS = 15
 """Of conjugate gradients; more fit the lessons better, and what is no lesson worse."""
 LONGEST = 24
 """Letters of the longest word that is read."""
-_CUT = 0.9995
+_FIT = 0.9995
 """Share of the numbers that fit into a byte; the few above are cut."""
 
 
@@ -43,6 +43,14 @@ class Student:
 
     stems: Sequence[str]
     rows: NDArray[np.int16]
+
+    @classmethod
+    def of(cls, stems: Sequence[str], vectors: Doubles) -> "Student":
+        """Round a vector for each stem; stems of which nothing is left are left out."""
+        unit = np.quantile(np.abs(vectors), _FIT) / 127
+        rows = np.clip(np.round(vectors / unit), -127, 127).astype(np.int16)
+        telling = np.flatnonzero(rows.any(axis=1)).tolist()
+        return cls([stems[number] for number in telling], rows[telling])
 
     def meaning(self) -> Meaning:
         """As the default retriever uses it."""
@@ -100,13 +108,10 @@ def fit(
     aims, start = aims @ axes, start @ axes
     rarity = np.log((len(lessons) + 1) / (np.diff(bags.tocsc().indptr) + 1))
     start *= rarity[:, None]
+    # As long as is best for what the fit starts with.
     said = bags @ start
     start *= np.sum(said * aims) / np.sum(said * said)
-    fitted = start + _solve(bags, aims - bags @ start)
-    unit = np.quantile(np.abs(fitted), _CUT) / 127
-    rows = np.clip(np.round(fitted / unit), -127, 127).astype(np.int16)
-    telling = np.flatnonzero(rows.any(axis=1))
-    return Student([list(words)[number] for number in telling], rows[telling])
+    return Student.of(list(words), start + _solve(bags, aims - bags @ start))
 
 
 def _solve(bags: csr_matrix, missing: Doubles) -> Doubles:
@@ -149,13 +154,14 @@ def _of_words(stem: str, words: Sequence[str], vectors: Mapping[str, Vector]) ->
 
 def _mixed(shares: Iterable[tuple[float, str]], vectors: Mapping[str, Vector]) -> Doubles:
     """The sum of the vectors of texts, each times its share."""
-    return np.sum([share * vectors[text].astype(np.float64) for share, text in shares], axis=0)
+    parts = [share * vectors[text] for share, text in shares]
+    return np.asarray(np.sum(parts, axis=0, dtype=np.float64))
 
 
 def _unit(rows: Sequence[Doubles]) -> Doubles:
     """As rows of a matrix, of length 1."""
     matrix = np.array(rows)
-    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+    lengths: Doubles = np.linalg.norm(matrix, axis=1, keepdims=True)
     return matrix / np.where(lengths > 0, lengths, 1)
 
 

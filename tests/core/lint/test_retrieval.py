@@ -16,7 +16,7 @@ def test_tools_that_differ_are_found() -> None:
 
 def test_a_tool_whose_words_are_better_said_elsewhere_is_told_with_what_is_found() -> None:
     vague = ToolSpec(source="z", tool="go", description="Rent it by the day")
-    (finding,) = check((*FLEET, vague), BM25Retriever())
+    (finding,) = check((*FLEET, vague), BM25Retriever(meaning=False))
     assert (finding.rule.code, finding.tool) == ("hard-to-find", "go")
     assert finding.others == tuple(spec.name for spec in FLEET[:3])
     assert finding.problem.startswith("'Rent it by the day' finds 'cars__rent_van', ")

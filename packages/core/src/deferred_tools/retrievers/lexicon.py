@@ -17,7 +17,7 @@ from deferred_tools.retrievers.tool_terms import as_one, as_written, is_stem
 
 RARITY_POWER = 1.15
 """Above 1, rare words count for more than BM25's idf gives them."""
-REPEAT = 0.5
+REPEAT = 0.3
 """How soon saying a word again adds nothing."""
 GUESSES = 8
 """Unknown words of a request that are looked up by spelling."""
@@ -25,7 +25,7 @@ MISSPELT = 0.6
 """Weight of a word that is spelt like an unknown one, times their likeness."""
 AS_ONE = 0.7
 """Weight of two words of a tool that the request writes as one."""
-JOINED = 0.5
+JOINED = 0.7
 """Weight of two neighbouring words of the request as one."""
 NEIGHBOURS = 0.3
 """The same where the tool, too, has them as neighbours, which adds to each by itself."""

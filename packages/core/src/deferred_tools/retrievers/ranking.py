@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from deferred_tools.retrievers.indexed import Indexed, IndexedTool
 from deferred_tools.retrievers.lexicon import Asked
-from deferred_tools.retrievers.meaning import Meaning, Vector, likeness
+from deferred_tools.retrievers.meaning import Meaning, Vector, likenesses
 from deferred_tools.retrievers.postings import Filter
 from deferred_tools.retrievers.request import Phrase, Request
 
@@ -22,11 +22,11 @@ SOURCE_BOOST = 0.5
 """Share of the best score of a source that its tools gain: those of one task live together."""
 FLOOR = 0.1
 """Share of the best evidence for a request below which a tool is filler."""
-CLAUSE_FLOOR = 0.3
+CLAUSE_FLOOR = 0.2
 """The same for one part of a request, which only lifts what stands out."""
 CLAUSE = 0.5
 """What is gained by the best tool for one part of a request, as a share of the best score."""
-MEANING = 1.2
+MEANING = 1.0
 """What is gained by a tool that means what the request means, as a share of the best score."""
 CLAUSE_MEANING = 0.15
 """The same for one part of a request: each of its parts means something else."""
@@ -181,7 +181,5 @@ def _likenesses(
     closest = [0.0] * len(directions)
     asked = [meaning.vector(Counter(phrase.stems)) for phrase in phrases] if meaning else []
     for one in filter(None, asked):
-        for at, direction in enumerate(directions):
-            if direction:
-                closest[at] = max(closest[at], likeness(one, direction))
+        closest = list(map(max, closest, likenesses(one, directions)))
     return closest
