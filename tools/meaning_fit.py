@@ -19,7 +19,7 @@ from scipy.sparse import csr_matrix, diags
 
 from deferred_tools.retrievers.embedder import Vector
 from deferred_tools.retrievers.meaning import Meaning
-from deferred_tools.retrievers.text import STOP_WORDS, Analyser
+from deferred_tools.retrievers.text import Analyser
 from deferred_tools.retrievers.wordpiece import read_word_pieces
 
 Doubles = NDArray[np.float64]
@@ -71,8 +71,9 @@ def words_by_stem(lessons: Sequence[Lesson], analyser: Analyser) -> dict[str, li
     pieces = read_word_pieces().numbers.keys()
     said = {word for lesson in lessons for _, text in lesson.texts for word in analyser.words(text)}
     words: dict[str, list[str]] = {}
-    for word in filter(_has_meaning, sorted(said | pieces)):
-        words.setdefault(analyser.stem(word), []).append(word)
+    for word in sorted((said | pieces) - analyser.stop_words):
+        if word.isascii() and word.isalpha() and 1 < len(word) <= LONGEST:
+            words.setdefault(analyser.stem(word), []).append(word)
     seen = Counter(stem for lesson in lessons for stem in lesson.stems)
     return {
         stem: of_it
@@ -163,8 +164,3 @@ def _unit(rows: Sequence[Doubles]) -> Doubles:
     matrix = np.array(rows)
     lengths: Doubles = np.linalg.norm(matrix, axis=1, keepdims=True)
     return matrix / np.where(lengths > 0, lengths, 1)
-
-
-def _has_meaning(word: str) -> bool:
-    letters = word.isascii() and word.isalpha() and 1 < len(word) <= LONGEST
-    return letters and word not in STOP_WORDS

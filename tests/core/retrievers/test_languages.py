@@ -77,7 +77,7 @@ INFLECTED = {
     "french": {
         "Envoie un message à plusieurs destinataires.": "envoyer au destinataire",
         "Crée une facture pour un client.": "mes clients",
-        "Cherche des vols entre deux villes.": "le prochain vol",
+        "Cherche des vols entre deux villes.": "un vol direct",
         "Supprime les fichiers d'un dossier.": "supprimer ce fichier",
         "Traduit un texte dans une autre langue.": "langues étrangères",
     },

@@ -2,7 +2,7 @@
 
 import re
 
-from deferred_tools.retrievers.text import STOP_WORDS
+from deferred_tools.retrievers.stop_words import stop_words
 
 CLAUSES = 16
 """Parts of one request that are looked at by themselves."""
@@ -16,6 +16,7 @@ _BORDER = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w+")
+_STOP_WORDS = stop_words()
 
 
 def parts(request: str) -> list[str]:
@@ -31,6 +32,6 @@ def clauses(request: str) -> list[str]:
 
 def is_clause(part: str) -> bool:
     """Whether a part says enough. Scripts without spaces have about two letters a word."""
-    words = (word for word in _WORD.findall(part.lower()) if word not in STOP_WORDS)
+    words = (word for word in _WORD.findall(part.lower()) if word not in _STOP_WORDS)
     said = sum(1 if word.isascii() else (len(word) + 1) // 2 for word in words)
     return said >= CLAUSE_WORDS

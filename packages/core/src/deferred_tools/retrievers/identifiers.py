@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 
-from deferred_tools.retrievers.text import STOP_WORDS, squash
+from deferred_tools.retrievers.text import squash
 from deferred_tools.spec import ToolSpec
 
 VERBATIM, OWN, RESPELT, ALIAS = 4, 3, 2, 1
@@ -18,9 +18,9 @@ _Names = dict[str, dict[int, int]]
 class Identifiers:
     """Every way to name each tool, by the tools' numbers."""
 
-    def __init__(self, holders: Callable[[str], int]) -> None:
-        """Take what tells how many tools hold a word."""
-        self._holders = holders
+    def __init__(self, is_common: Callable[[str], bool]) -> None:
+        """Take what tells whether a word says nothing, or is said of several tools."""
+        self._is_common = is_common
         self._verbatim: _Names = {}
         self._respelt: _Names = {}
 
@@ -62,4 +62,4 @@ class Identifiers:
 
     def _is_everyday(self, word: str) -> bool:
         """Whether a name is an ordinary word: in a sentence it need not mean the tool."""
-        return word in STOP_WORDS or (len(word) <= EVERYDAY_LENGTH and self._holders(word) > 1)
+        return len(word) <= EVERYDAY_LENGTH and self._is_common(word)

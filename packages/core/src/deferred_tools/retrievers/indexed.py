@@ -37,7 +37,7 @@ class Indexed:
         self.postings = postings
         self.lock = postings.lock
         self.lexicon = Lexicon(analyser, postings)
-        self.identifiers = Identifiers(lambda word: postings.holders(analyser.stem(word)))
+        self.identifiers = Identifiers(self._is_common)
         self.tools: dict[int, IndexedTool] = {}
         self.numbers: dict[str, int] = {}
         self._sources: Counter[str] = Counter()
@@ -59,9 +59,8 @@ class Indexed:
                 self.tools[number] = IndexedTool(spec, terms.name, direction)
                 self.identifiers.add(number, spec)
                 self._sources[spec.source] += 1
-                weights = terms.weights()
-                self.lexicon.learn(weights)
-                documents.append((number, weights))
+                self.lexicon.learn(terms.words)
+                documents.append((number, terms.weights()))
             self.postings.add_many(documents)
             self._changed()
 
@@ -100,6 +99,10 @@ class Indexed:
             mass = sum(map(self.lexicon.rarity, self.tools[number].name))
             self._masses[number] = mass
         return mass
+
+    def _is_common(self, word: str) -> bool:
+        stem = self.analyser.stem(word)
+        return word in self.analyser.stop_words or self.postings.holders(stem) > 1
 
     def _changed(self) -> None:
         self._masses.clear()

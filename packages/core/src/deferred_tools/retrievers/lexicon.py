@@ -12,7 +12,7 @@ from deferred_tools.retrievers.impacts import asked
 from deferred_tools.retrievers.postings import Postings
 from deferred_tools.retrievers.request import Phrase
 from deferred_tools.retrievers.spelling import Spelling
-from deferred_tools.retrievers.text import STOP_WORDS, Analyser
+from deferred_tools.retrievers.text import Analyser
 from deferred_tools.retrievers.tool_terms import as_one, as_written, is_stem
 
 RARITY_POWER = 1.15
@@ -21,7 +21,7 @@ REPEAT = 0.3
 """How soon saying a word again adds nothing."""
 GUESSES = 8
 """Unknown words of a request that are looked up by spelling."""
-MISSPELT = 0.6
+MISSPELT = 0.8
 """Weight of a word that is spelt like an unknown one, times their likeness."""
 AS_ONE = 0.7
 """Weight of two words of a tool that the request writes as one."""
@@ -67,11 +67,10 @@ class Lexicon:
         self._of_word = lru_cache(maxsize=REMEMBERED)(self._word_terms)
         self._of_pair = lru_cache(maxsize=REMEMBERED)(self._pair_terms)
 
-    def learn(self, terms: Iterable[str]) -> None:
+    def learn(self, words: Iterable[str]) -> None:
         """Know how the words of a tool are spelt."""
-        for term in terms:
-            if is_stem(term):
-                self._spelling.add(term)
+        for word in words:
+            self._spelling.add(word)
 
     def changed(self) -> None:
         """Tools have come or gone."""
@@ -95,18 +94,44 @@ class Lexicon:
                     terms[term] = weight
         return terms
 
-    def _meant(self, phrase: Phrase) -> Iterator[Iterable[Weighted]]:
+    def understood(self, phrase: Phrase) -> Counter[str]:
+        """How often `phrase` says each stem, its unknown words as the closest that are known."""
+        stems: Counter[str] = Counter()
+        for stem, (times, own) in self._own(phrase).items():
+            closest = next((term for term, _ in own if is_stem(term)), stem)
+            stems[stem if self.rarity(stem) else closest] += times
+        return stems
+
+    def _own(self, phrase: Phrase) -> dict[str, tuple[int, tuple[Weighted, ...]]]:
+        """How often each stem is said, and the terms that it stands for."""
+        said: dict[str, tuple[int, tuple[Weighted, ...]]] = {}
         guesses = GUESSES
-        for stem, times in Counter(phrase.stems).items():
-            own = self._of_stem(stem)
-            if not own and guesses and not any(map(str.isdigit, stem)):
-                guesses -= 1
-                close = self._spelling.close(stem)
-                own = self._known((term, MISSPELT * likeness) for term, likeness in close)
-            if times > 1:
+        for word in phrase.words:
+            if word in self._analyser.stop_words:
+                continue
+            stem = self._analyser.stem(word)
+            times, own = said.get(stem, (0, ()))
+            if not times:
+                own = self._of_stem(stem)
+                if not own and guesses and not any(map(str.isdigit, word)):
+                    guesses -= 1
+                    own = self._spelt_like(word)
+            said[stem] = times + 1, own
+        return said
+
+    def _spelt_like(self, word: str) -> tuple[Weighted, ...]:
+        return self._known(
+            (self._analyser.stem(known), MISSPELT * likeness)
+            for known, likeness in self._spelling.close(word)
+        )
+
+    def _meant(self, phrase: Phrase) -> Iterator[Iterable[Weighted]]:
+        for times, own in self._own(phrase).values():
+            if times == 1:
+                yield own
+            else:
                 factor = times * (1 + REPEAT) / (times + REPEAT)
-                own = tuple((term, factor * weight) for term, weight in own)
-            yield own
+                yield ((term, factor * weight) for term, weight in own)
         words = phrase.words
         yield from map(self._of_word, words)
         for left, right in pairwise(words):
@@ -137,7 +162,7 @@ class Lexicon:
         return self._known([*related.items(), (as_written(word), AS_WRITTEN)])
 
     def _pair_terms(self, left: str, right: str) -> tuple[Weighted, ...]:
-        if STOP_WORDS.issuperset((left, right)):
+        if self._analyser.stop_words.issuperset((left, right)):
             return ()
         stem = self._analyser.stem(left + right)
         return self._known(((stem, JOINED), (as_one(stem), NEIGHBOURS)))

@@ -10,7 +10,7 @@ from deferred_tools.retrievers.indexed import Indexed, IndexedTool
 from deferred_tools.retrievers.lexicon import Asked
 from deferred_tools.retrievers.meaning import Meaning, Vector, likenesses
 from deferred_tools.retrievers.postings import Filter
-from deferred_tools.retrievers.request import Phrase, Request
+from deferred_tools.retrievers.request import Request
 
 CANDIDATES = 64
 """Tools that hold the words of a request best: so many are looked at closely."""
@@ -112,7 +112,8 @@ def rank(
         tool.direction if score > least or number in named else None
         for number, score, tool in zip(numbers, spoken, tools, strict=True)
     ]
-    likenesses = _likenesses(index.meaning, request.clauses or (request.whole,), near)
+    phrases = map(index.lexicon.understood, request.clauses or (request.whole,))
+    likenesses = _likenesses(index.meaning, phrases, near)
     return Ranking(
         numbers=numbers,
         words=words,
@@ -175,11 +176,11 @@ def _evidence(
 
 
 def _likenesses(
-    meaning: Meaning | None, phrases: Sequence[Phrase], directions: Sequence[Vector | None]
+    meaning: Meaning | None, phrases: Iterable[Counter[str]], directions: Sequence[Vector | None]
 ) -> list[float]:
     """How like the closest of `phrases` each direction is, from 0 to 1."""
     closest = [0.0] * len(directions)
-    asked = [meaning.vector(Counter(phrase.stems)) for phrase in phrases] if meaning else []
+    asked = map(meaning.vector, phrases) if meaning else ()
     for one in filter(None, asked):
         closest = list(map(max, closest, likenesses(one, directions)))
     return closest

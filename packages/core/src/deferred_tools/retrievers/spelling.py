@@ -11,7 +11,7 @@ MIDDLING = 7
 """Length up to which a slip may leave no end of three letters, so two will do."""
 SLIP = 0.9
 """Likeness of two words that one slip of a finger parts."""
-ALIKE = 0.6
+ALIKE = 0.7
 """Least likeness otherwise: the Dice share of common letter triples."""
 
 
@@ -44,7 +44,8 @@ class Spelling:
 
 def likeness(word: str, term: str) -> float:
     """How alike two words are, from 0 to 1."""
-    if word[0] == term[0] and _one_slip(word, term):
+    same_start = word[0] == term[0] or word[:2] == term[1::-1]
+    if same_start and _one_slip(word, term):
         return SLIP
     ours, theirs = _grams(word), _grams(term)
     return 2 * len(ours & theirs) / (len(ours) + len(theirs))

@@ -14,6 +14,7 @@ from itertools import groupby, islice
 from typing import NamedTuple
 
 from deferred_tools.errors import ConfigurationError
+from deferred_tools.retrievers.stop_words import ENGLISH, stop_words
 from deferred_tools.sentences import Sentences
 from deferred_tools.spec import ToolSpec
 
@@ -32,19 +33,6 @@ PARAMETERS = 256
 
 REMEMBERED = 65_536
 """Words, and runs of letters, whose stems are remembered."""
-ENGLISH = "english"
-_WORDS = """
-    a about all also am an and any are as at be because been being both but by can could did do
-    does doing done each either else etc every few for from give had has have having he hello help
-    her here hey hi him his how i if in into is it its itself just kindly let like ll looking lot
-    m may me might more most much must my need needed needs neither no nor not now of on once one
-    only or other our ours out own per please re really s same shall she should so some something
-    such t tell than thank thanks that the their them then there these they this those through to
-    too us use used uses using ve very via want wanted wants was we were what when where whether
-    which while who whom whose why will with would you your yours
-"""
-STOP_WORDS = frozenset(_WORDS.split())
-
 # Blocks of letters that are written without spaces between words.
 _UNSPACED = (
     (0x0E00, 0x0EFF),  # Thai, Lao
@@ -121,6 +109,8 @@ class Analyser:
             with lock:
                 return str(stemmer.stemWord(word))
 
+        self.stop_words = stop_words(language)
+        """Words that say nothing by themselves."""
         self.stem = lru_cache(maxsize=REMEMBERED)(stem)
         self.chunk = lru_cache(maxsize=REMEMBERED)(self._chunk)
 
@@ -132,7 +122,7 @@ class Analyser:
         """What a run holds; case is a boundary until it is folded."""
         lower = run.lower()
         if run.isascii() and run.isalpha() and run[1:] == lower[1:]:  # a plain word, as most are
-            return Chunk((lower,), () if lower in STOP_WORDS else (self.stem(lower),), "")
+            return Chunk((lower,), () if lower in self.stop_words else (self.stem(lower),), "")
         folded = fold(run if run == lower else _CASE.sub(" ", run))
         pieces = _PIECE.findall(folded) if folded.isascii() else list(_scripts(folded))
         words: list[str] = []
@@ -140,7 +130,7 @@ class Analyser:
             words.append(piece)
             if piece.isascii() and not piece.isalpha():  # `oauth2` is `oauth` too
                 words += (letters for letters in _LETTERS.findall(piece) if letters != piece)
-        stems = [self.stem(word) for word in words if word not in STOP_WORDS]
+        stems = [self.stem(word) for word in words if word not in self.stop_words]
         match pieces:
             case [left, right] if folded.isascii():
                 return Chunk(tuple(words), tuple(stems), left + right)

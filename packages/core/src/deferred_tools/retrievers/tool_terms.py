@@ -7,12 +7,12 @@ before `list_organization`.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
 from deferred_tools.retrievers.impacts import Field, impacts
-from deferred_tools.retrievers.text import STOP_WORDS, Analyser, SearchText
+from deferred_tools.retrievers.text import Analyser, SearchText
 from deferred_tools.spec import ToolSpec
 
 NAME = "name"
@@ -38,17 +38,21 @@ class ToolTerms:
 
     fields: Mapping[str, list[str]]
     """The terms of each field, repeated as they are."""
+    words: Set[str]
+    """All words, as they are written."""
 
     @classmethod
     def of(cls, spec: ToolSpec, analyser: Analyser) -> "ToolTerms":
         """Read a tool."""
         text = SearchText.of(spec)
         fields: dict[str, list[str]] = {}
+        written: set[str] = set()
         for field in FIELDS:
             terms = fields[field] = []
             for run in analyser.runs(getattr(text, field)):
                 chunk = analyser.chunk(run)
                 terms += chunk.stems
+                written.update(chunk.words)
                 if chunk.joined:
                     terms.append(as_one(analyser.stem(chunk.joined)))
         rest = Counter(fields["description"]) - Counter(fields["lead"])
@@ -58,9 +62,9 @@ class ToolTerms:
         fields[NAME] += [
             as_written(word)
             for word in words
-            if word not in STOP_WORDS and analyser.stem(word) != word
+            if word not in analyser.stop_words and analyser.stem(word) != word
         ]
-        return cls(fields)
+        return cls(fields, written)
 
     @property
     def name(self) -> tuple[str, ...]:
