@@ -20,6 +20,22 @@ from importlib.metadata import distributions
 installed = {d.metadata["Name"].lower() for d in distributions()}
 assert not installed & {"numpy", "scipy", "pandas", "torch", "onnxruntime"}, installed
 print("core alone:", len(installed), "distributions, no numeric stack")
+
+# The small model lies in the wheel; the large one says what to install.
+from deferred_tools.errors import ConfigurationError
+from deferred_tools.retrievers.builtin import builtin
+retriever = builtin("bm25")()
+mail = deferred_tools.ToolSpec(source="s", tool="send", description="Send a message by mail")
+note = deferred_tools.ToolSpec(source="s", tool="note", description="Keep a message by date")
+retriever.index([note, mail])
+assert [hit.name for hit in retriever.search("message to a mailbox", 1)] == ["s__send"]
+try:
+    builtin("hybrid")
+except ConfigurationError as error:
+    assert "deferred-tools[embeddings]" in str(error), error
+else:
+    raise AssertionError("no model is installed")
+assert not heavy & set(sys.modules)
 PY
 code=0
 "$work/core/bin/deferred-tools" || code=$?  # says what to install

@@ -11,7 +11,7 @@ MIDDLING = 7
 """Length up to which a slip may leave no end of three letters, so two will do."""
 SLIP = 0.9
 """Likeness of two words that one slip of a finger parts."""
-ALIKE = 0.7
+ALIKE = 0.66
 """Least likeness otherwise: the Dice share of common letter triples."""
 
 
