@@ -5,8 +5,8 @@ from importlib.util import find_spec
 from deferred_tools.retrievers.postings import Postings
 from deferred_tools.retrievers.python_postings import PythonPostings
 
-LARGE = 4_000
-"""Tools from which numpy is faster."""
+LARGE = 50_000
+"""Tools from which arrays are faster than dictionaries, beside a fifth of the memory."""
 
 
 def postings_for(tools: int) -> Postings:
