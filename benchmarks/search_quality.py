@@ -19,27 +19,18 @@ from dataclasses import asdict
 from pathlib import Path
 from statistics import fmean
 
-if not __package__:  # run as a script, which sees no folder but its own
-    sys.path.append(str(Path(__file__).parents[1]))
-
-from benchmarks.support.quality_peers import PEERS, versions
-from benchmarks.support.quality_typos import mistyped
+from support.quality_peers import PEERS, versions
+from support.quality_sets import MOST, SETS, SHORT, Set, load
+from support.quality_typos import mistyped
 
 from deferred_tools.errors import ConfigurationError
-from deferred_tools.evaluation.data import Query, read_queries, read_tools, sample
 from deferred_tools.evaluation.run import Evaluation, evaluate
 from deferred_tools.retrievers.base import Retriever
 from deferred_tools.retrievers.builtin import builtin
-from deferred_tools.spec import ToolSpec
 
-SETS = ("livemcpbench", "shortmix", "metatool", "bfcl", "sealtools", "toolbench")
-SHORT = "shortmix"
-"""The set of short requests, in which one wrong word weighs most."""
 OURS = ("bm25", "words", "hybrid", "embeddings", "keyword", "substring")
-MOST = 300
 ASKED, MISTYPED = "as asked", "with a typo"
 
-Set = tuple[Sequence[ToolSpec], Sequence[Query]]
 Column = Callable[[Evaluation], float]
 
 SHOWN: Mapping[str, Column] = {
@@ -50,13 +41,6 @@ SHOWN: Mapping[str, Column] = {
     "hit@1": lambda one: 100 * one.scores.hit_1,
     "search p50, ms": lambda one: one.latency_us.p50 / 1_000,
 }
-
-
-def load(folder: Path, name: str, most: int = MOST) -> Set:
-    """The tools of a set and at most `most` of its queries."""
-    tools = read_tools(folder / "data" / name / "tools.jsonl.gz")
-    queries = read_queries(folder / "data" / name / "dev.jsonl.gz")
-    return tools.rows, sample(queries.rows, most)
 
 
 def factory(name: str) -> Callable[[], Retriever]:

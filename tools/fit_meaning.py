@@ -1,8 +1,8 @@
 """Makes the small static model of the package, `retrievers/data/meaning.gz`.
 
-    python tools/fit_meaning.py             fit to everything, and write the file
-    python tools/fit_meaning.py --evaluate  say what it is worth on sets that it has never seen
-    python tools/fit_meaning.py --evaluate --leave-out SET ...  the same on these sets alone
+    python tools/fit_meaning.py                      fit to everything, and write the file
+    python tools/fit_meaning.py --evaluate           say what it is worth on sets it has not seen
+    python tools/fit_meaning.py --leave-out SET ...  the same for these sets alone
 
 How, and with what result: `data/README.md` beside the file. Needs scipy and the extra
 `embeddings`, and the shared folder, found by DEFERRED_TOOLS_SHARED or beside the repository. The
@@ -40,8 +40,8 @@ MOST = 250
 def main() -> None:
     """Fit, and write or measure."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--evaluate", action="store_true", help="measure, and write nothing")
-    parser.add_argument("--leave-out", nargs="+", choices=SETS, default=SETS, metavar="SET")
+    parser.add_argument("--evaluate", action="store_true", help="measure all, write nothing")
+    parser.add_argument("--leave-out", nargs="+", choices=SETS, default=(), help="measure these")
     cache = user_cache_path("deferred-tools", appauthor=False) / "fit-meaning"
     parser.add_argument("--cache", type=Path, default=cache, help="a folder for vectors of texts")
     parser.add_argument("--to", type=Path, default=FILE, help="the file to write")
@@ -52,8 +52,8 @@ def main() -> None:
     material, analyser = Material.read(folder), Analyser()
     lessons = material.lessons(analyser)
     vectors = _vectors(texts(lessons, words_by_stem(lessons, analyser)), options.cache)
-    if options.evaluate:
-        _measure(material, options.leave_out, analyser, vectors)
+    if options.evaluate or options.leave_out:
+        _measure(material, options.leave_out or SETS, analyser, vectors)
     else:
         student = _student(lessons, analyser, vectors)
         options.to.write_bytes(student.packed())

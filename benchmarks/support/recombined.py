@@ -12,7 +12,7 @@ from itertools import chain, pairwise
 from pathlib import Path
 
 from deferred_tools.evaluation.data import read_queries, read_tools
-from deferred_tools.retrievers.text import STOP_WORDS, Analyser, SearchText
+from deferred_tools.retrievers.text import Analyser, SearchText
 
 SET = "bfcl"
 SERVER = 20
@@ -91,14 +91,15 @@ def queries(folder: Path, length: int, count: int, seed: int = 11) -> list[list[
     that say nothing are left out then.
     """
     dice = random.Random(seed)  # noqa: S311  # nothing secret
-    words = Analyser().words
+    analyser = Analyser()
     asked = [
-        words(query.text) for query in read_queries(folder / "data" / SET / "dev.jsonl.gz").rows
+        analyser.words(query.text)
+        for query in read_queries(folder / "data" / SET / "dev.jsonl.gz").rows
     ]
     made: list[list[str]] = []
     while len(made) < count:
         question = list(chain(*dice.sample(asked, 3)))
-        telling = list(dict.fromkeys(word for word in question if word not in STOP_WORDS))
+        telling = list(dict.fromkeys(word for word in question if word not in analyser.stop_words))
         if length > 4:
             made.append([word for word in telling if word in question[:length]])
         else:

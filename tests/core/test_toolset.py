@@ -46,6 +46,8 @@ from deferred_tools.errors import (
     ToolTimeoutError,
     UnknownToolError,
 )
+from deferred_tools.retrievers.hybrid import hybrid
+from deferred_tools.retrievers.vectors import Vectors
 from deferred_tools.testing.sources import ScriptedSource, ScriptedTool, ready
 
 ROOT, EVE = Caller.root(), Caller.principal("eve")
@@ -713,3 +715,19 @@ def test_a_plugin_that_fails_while_it_registers_stops_the_start_and_is_named(hoo
     ):
         pytest.fail("it must not open")
     assert not loops()
+
+
+def test_the_status_tells_why_a_simpler_search_answers() -> None:
+    def fail(texts: list[str]) -> list[list[float]]:
+        raise OSError
+
+    def greet(name: str) -> str:
+        """Say hello."""
+        return name
+
+    with Toolset.from_sources([greet], retriever=hybrid(Vectors(fail))) as toolset:
+        outcome = toolset.search(Session(caller=Caller.root()), {"query": "say hello"})
+        assert [tool.name for tool in outcome.enabled] == ["greet"]
+        (warning,) = toolset.status()["warnings"]
+    assert warning.startswith("A simpler search answers: ")
+    assert "OSError" in warning

@@ -1,7 +1,7 @@
 """The quality that was measured stays. `benchmarks/search_quality.py` prints the figures."""
 
 import pytest
-from benchmarks.search_quality import SETS, load
+from benchmarks.support.quality_sets import SETS, load
 
 from deferred_tools.evaluation.metrics import Scores
 from deferred_tools.evaluation.run import evaluate

@@ -2,7 +2,7 @@
 
 import re
 
-from benchmarks.search_quality import SHORT, load
+from benchmarks.support.quality_sets import SHORT, load
 from benchmarks.support.quality_typos import LETTERS, mistyped
 from hypothesis import given
 from hypothesis import strategies as st

@@ -49,19 +49,18 @@ class ToolTerms:
         written: set[str] = set()
         for field in FIELDS:
             terms = fields[field] = []
-            for run in analyser.runs(getattr(text, field)):
-                chunk = analyser.chunk(run)
-                terms += chunk.stems
-                written.update(chunk.words)
-                if chunk.joined:
-                    terms.append(as_one(analyser.stem(chunk.joined)))
+            for words, stems, joined in map(analyser.chunk, analyser.runs(getattr(text, field))):
+                terms += stems
+                written.update(words)
+                if joined:
+                    terms.append(as_one(analyser.stem(joined)))
         rest = Counter(fields["description"]) - Counter(fields["lead"])
         fields["description"] = list(rest.elements())
-        words = analyser.words(spec.tool)
-        fields[NAME] += [as_one(analyser.stem(left + right)) for left, right in pairwise(words)]
+        name = analyser.words(spec.tool)
+        fields[NAME] += [as_one(analyser.stem(left + right)) for left, right in pairwise(name)]
         fields[NAME] += [
             as_written(word)
-            for word in words
+            for word in name
             if word not in analyser.stop_words and analyser.stem(word) != word
         ]
         return cls(fields, written)
