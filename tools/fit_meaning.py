@@ -7,7 +7,8 @@
 How, and with what result: `data/README.md` beside the file. Needs scipy and the extra
 `embeddings`, and the shared folder, found by DEFERRED_TOOLS_SHARED or beside the repository. The
 sentence model reads 67,000 texts, which takes ten minutes of one processor; the `--cache` keeps
-its vectors, and the rest takes half a minute for each fit. The same inputs give the same bytes.
+its vectors, and the rest takes half a minute for each fit. The same inputs give the same bytes
+with OPENBLAS_NUM_THREADS=1.
 """
 
 import argparse

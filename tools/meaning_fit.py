@@ -106,6 +106,7 @@ def fit(
     centre = aims.mean(axis=0)
     aims, start = aims - centre, start - centre
     axes = np.linalg.eigh(aims.T @ aims)[1][:, : -DIMENSIONS - 1 : -1]
+    axes = axes * np.sign(axes.sum(axis=0))  # which way they point is left to the processor
     aims, start = aims @ axes, start @ axes
     rarity = np.log((len(lessons) + 1) / (np.diff(bags.tocsc().indptr) + 1))
     start *= rarity[:, None]

@@ -1,7 +1,7 @@
 """A catalogue that grows and shrinks finds what a fresh one of the same tools would find."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from deferred_tools import ToolSpec
 from deferred_tools.retrievers.base import Hit
 from deferred_tools.retrievers.bm25 import BM25Retriever
-from deferred_tools.retrievers.numpy_postings import NumpyPostings
-from deferred_tools.retrievers.postings import Postings
-from deferred_tools.retrievers.python_postings import PythonPostings
+from deferred_tools.retrievers.engine import Engine, numpy_engine, python_engine
 
 VERBS = ("list", "create", "delete", "find")
 THINGS = ("issue", "invoice", "pod", "GitHub repository", "calendar event", "file_system")
@@ -35,16 +33,16 @@ QUERIES = (
 )
 
 
-def python(_: int) -> Postings:
-    return PythonPostings()
+def python(_: int) -> Engine:
+    return python_engine()
 
 
-def numpy(_: int) -> Postings:
-    return NumpyPostings()
+def numpy(_: int) -> Engine:
+    return numpy_engine()
 
 
 def fresh(tools: Sequence[ToolSpec]) -> BM25Retriever:
-    retriever = BM25Retriever(postings=python)
+    retriever = BM25Retriever(engine=python)
     retriever.index(tools)
     return retriever
 
@@ -53,13 +51,13 @@ def answers(retriever: BM25Retriever) -> list[list[Hit]]:
     return [retriever.search(query, 30) for query in QUERIES]
 
 
-@pytest.mark.parametrize("postings", [python, numpy])
+@pytest.mark.parametrize("engine", [python, numpy])
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, len(TOOLS) - 1)), max_size=40))
 def test_adding_and_removing_ends_where_indexing_anew_does(
-    postings: type[Postings], steps: list[tuple[bool, int]]
+    engine: Callable[[int], Engine], steps: list[tuple[bool, int]]
 ) -> None:
-    retriever = BM25Retriever(postings=postings)
+    retriever = BM25Retriever(engine=engine)
     retriever.index(TOOLS[:8])
     there = {tool.name: tool for tool in TOOLS[:8]}
     for add, number in steps:
@@ -74,7 +72,7 @@ def test_adding_and_removing_ends_where_indexing_anew_does(
 
 
 def test_both_engines_give_the_same_scores_to_the_last_digit() -> None:
-    arrays = BM25Retriever(postings=numpy)
+    arrays = BM25Retriever(engine=numpy)
     arrays.index(TOOLS)
     assert answers(arrays) == answers(fresh(TOOLS))
 

@@ -3,9 +3,9 @@
 import pytest
 
 from deferred_tools import ToolSpec
+from deferred_tools.retrievers.engine import python_engine
 from deferred_tools.retrievers.indexed import Indexed
 from deferred_tools.retrievers.lexicon import Lexicon
-from deferred_tools.retrievers.python_postings import PythonPostings
 from deferred_tools.retrievers.request import Request
 from deferred_tools.retrievers.text import Analyser
 
@@ -13,7 +13,7 @@ ANALYSER = Analyser()
 
 
 def indexed(*descriptions: str) -> Indexed:
-    index = Indexed(ANALYSER, None, PythonPostings())
+    index = Indexed(ANALYSER, None, python_engine())
     index.add(
         ToolSpec(source="s", tool=f"t{number}", description=description)
         for number, description in enumerate(descriptions)

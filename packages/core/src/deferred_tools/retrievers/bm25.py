@@ -8,12 +8,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from heapq import nsmallest
 
 from deferred_tools.retrievers.base import Hit
-from deferred_tools.retrievers.engine import postings_for
+from deferred_tools.retrievers.engine import Engine, engine_for
 from deferred_tools.retrievers.explaining import explain
 from deferred_tools.retrievers.explanation import Explanation
 from deferred_tools.retrievers.indexed import Indexed
 from deferred_tools.retrievers.meaning import read_meaning
-from deferred_tools.retrievers.postings import Postings
 from deferred_tools.retrievers.ranking import Evidence, Ranking, rank
 from deferred_tools.retrievers.text import Analyser
 from deferred_tools.spec import ToolSpec
@@ -30,27 +29,27 @@ class BM25Retriever:
         *,
         language: str = "english",
         meaning: bool = True,
-        postings: Callable[[int], Postings] = postings_for,
+        engine: Callable[[int], Engine] = engine_for,
     ) -> None:
         """Nothing is read yet.
 
         Args:
             language: Whose endings words lose: a language of the Snowball stemmers.
             meaning: Whether the model in the package, which knows English, has a say.
-            postings: Makes the engine for so many tools.
+            engine: Makes what searches so many tools.
 
         Raises:
             ConfigurationError: There is no stemmer for that language.
         """
         self._analyser = Analyser(language)
         self._meaning = meaning and language == "english"
-        self._postings = postings
+        self._engine = engine
         self._index: Indexed | None = None
 
     def index(self, specs: Sequence[ToolSpec]) -> None:
         """Take `specs` in place of whatever was indexed before."""
         meaning = read_meaning() if self._meaning else None
-        index = Indexed(self._analyser, meaning, self._postings(len(specs)))
+        index = Indexed(self._analyser, meaning, self._engine(len(specs)))
         index.add(specs)
         self._index = index
 

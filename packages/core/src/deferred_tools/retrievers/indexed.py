@@ -9,10 +9,11 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
+from deferred_tools.retrievers.engine import Engine
 from deferred_tools.retrievers.identifiers import Identifiers
 from deferred_tools.retrievers.lexicon import Lexicon
 from deferred_tools.retrievers.meaning import Meaning, Vector
-from deferred_tools.retrievers.postings import Filter, Postings
+from deferred_tools.retrievers.postings import Filter
 from deferred_tools.retrievers.text import Analyser
 from deferred_tools.retrievers.tool_terms import ToolTerms
 from deferred_tools.spec import ToolSpec
@@ -31,12 +32,13 @@ class IndexedTool:
 class Indexed:
     """The tools of one retriever."""
 
-    def __init__(self, analyser: Analyser, meaning: Meaning | None, postings: Postings) -> None:
+    def __init__(self, analyser: Analyser, meaning: Meaning | None, engine: Engine) -> None:
         self.analyser = analyser
         self.meaning = meaning
-        self.postings = postings
-        self.lock = postings.lock
-        self.lexicon = Lexicon(analyser, postings)
+        self.engine = engine
+        self.postings = engine.postings
+        self.lock = engine.postings.lock
+        self.lexicon = Lexicon(analyser, engine.postings)
         self.identifiers = Identifiers(self._is_common)
         self.tools: dict[int, IndexedTool] = {}
         self.numbers: dict[str, int] = {}

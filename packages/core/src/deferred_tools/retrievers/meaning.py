@@ -9,7 +9,7 @@ import gzip
 import json
 import sys
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from math import sqrt
@@ -68,16 +68,13 @@ class Meaning:
 
 def likeness(one: Vector, other: Vector) -> float:
     """The cosine between two vectors, from -1 to 1."""
-    return likenesses(one, [other])[0]
+    return products(one, [other])[0] / (one.length * other.length)
 
 
-def likenesses(one: Vector, others: Iterable[Vector | None]) -> list[float]:
-    """The cosine between `one` and each of `others`; 0 where there is none."""
+def products(one: Vector, others: Sequence[Vector]) -> list[float]:
+    """The products of the numbers of `one` and of each of `others`."""
     numbers = tuple(one.numbers)  # read more quickly than an array, time and again
-    return [
-        sum(map(mul, numbers, other.numbers)) / (one.length * other.length) if other else 0.0
-        for other in others
-    ]
+    return [float(sum(map(mul, numbers, other.numbers))) for other in others]
 
 
 @cache

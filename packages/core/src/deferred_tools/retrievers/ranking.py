@@ -1,6 +1,5 @@
 """The order of tools for a request: postings give candidates, which are then looked at closely."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
@@ -8,9 +7,9 @@ from typing import NamedTuple
 
 from deferred_tools.retrievers.indexed import Indexed, IndexedTool
 from deferred_tools.retrievers.lexicon import Asked
-from deferred_tools.retrievers.meaning import Meaning, Vector, likenesses
+from deferred_tools.retrievers.meaning import Vector
 from deferred_tools.retrievers.postings import Filter
-from deferred_tools.retrievers.request import Request
+from deferred_tools.retrievers.request import Phrase, Request
 
 CANDIDATES = 64
 """Tools that hold the words of a request best: so many are looked at closely."""
@@ -108,17 +107,20 @@ def rank(
     share = best * (CLAUSE_MEANING if parts else MEANING)
     # Below this, nothing that a tool means could bring it among those that are wanted.
     least = 0.0 if also or len(spoken) <= most else max(0.0, nlargest(most, spoken)[-1] - share)
-    near = [
-        tool.direction if score > least or number in named else None
-        for number, score, tool in zip(numbers, spoken, tools, strict=True)
-    ]
-    phrases = map(index.lexicon.understood, request.clauses or (request.whole,))
-    likenesses = _likenesses(index.meaning, phrases, near)
+    near = {
+        at: direction
+        for at, (number, score) in enumerate(zip(numbers, spoken, strict=True))
+        if (score > least or number in named) and (direction := tools[at].direction)
+    }
+    likenesses = _likenesses(index, request.clauses or (request.whole,), list(near.values()))
+    meaning = [0.0] * len(numbers)
+    for at, likeness in zip(near, likenesses, strict=True):
+        meaning[at] = share * likeness
     return Ranking(
         numbers=numbers,
         words=words,
         clauses=clauses,
-        meaning=[share * likeness for likeness in likenesses],
+        meaning=meaning,
         # Above whatever else there is; `how` is from 1 to 4.
         named=[(2 + named[n]) * best if n in named else 0.0 for n in numbers],
     )
@@ -176,11 +178,16 @@ def _evidence(
 
 
 def _likenesses(
-    meaning: Meaning | None, phrases: Iterable[Counter[str]], directions: Sequence[Vector | None]
+    index: Indexed, phrases: Iterable[Phrase], directions: Sequence[Vector]
 ) -> list[float]:
     """How like the closest of `phrases` each direction is, from 0 to 1."""
     closest = [0.0] * len(directions)
-    asked = map(meaning.vector, phrases) if meaning else ()
-    for one in filter(None, asked):
-        closest = list(map(max, closest, likenesses(one, directions)))
+    if index.meaning is None:
+        return closest
+    for phrase in phrases:
+        asked = index.meaning.vector(index.lexicon.understood(phrase))
+        if asked:
+            found = zip(index.engine.products(asked, directions), directions, strict=True)
+            likenesses = [product / (asked.length * one.length) for product, one in found]
+            closest = list(map(max, closest, likenesses))
     return closest

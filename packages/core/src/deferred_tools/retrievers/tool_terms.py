@@ -28,7 +28,7 @@ FIELDS = {
 """How much a word says in each field; see `SearchText` for what they hold."""
 SATURATION = 1.0
 """How soon more of the same word says nothing new (BM25's k1)."""
-_TELLING = {NAME: 4, "lead": 2, "description": 2, "parameters": 1, "labels": 2}
+_TELLING = {NAME: 4, "lead": 3, "parameters": 1, "labels": 2}
 _AS_ONE, _AS_WRITTEN = "+", "="
 
 
