@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,20 +12,28 @@ from support.report import Measured, Row, Table
 from deferred_tools.evaluation.data import read_queries, read_tools, sample
 from deferred_tools.evaluation.run import evaluate
 from deferred_tools.retrievers.base import Hit, Retriever
+from deferred_tools.retrievers.bm25 import BM25Retriever
 from deferred_tools.retrievers.builtin import builtin
+from deferred_tools.retrievers.engine import Engine, python_engine
 from deferred_tools.spec import ToolSpec
 
-RETRIEVERS = ("bm25", "keyword")
+RETRIEVERS = ("bm25", "words", "keyword")
 SETS = ("livemcpbench", "pool")
 """About 500 tools, and about 17,600."""
 MOST = 100
+PURE = "bm25, pure Python"
 PEER = "fastmcp"
 
 
 def measure_whole(folder: Path, names: Sequence[str]) -> Measured:
-    """Retrievers of those names, and FastMCP's search."""
+    """Retrievers of those names, the default without numpy, and FastMCP's search."""
     made: dict[str, Callable[[], Retriever]] = {name: builtin(name) for name in names}
-    return Measured([_table(folder, set_name, {**made, PEER: FastMCPSearch}) for set_name in SETS])
+    made |= {PURE: partial(BM25Retriever, engine=_pure), PEER: FastMCPSearch}
+    return Measured([_table(folder, set_name, made) for set_name in SETS])
+
+
+def _pure(tools: int) -> Engine:
+    return python_engine()
 
 
 def _table(folder: Path, set_name: str, made: dict[str, Callable[[], Retriever]]) -> Table:
