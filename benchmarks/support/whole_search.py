@@ -32,7 +32,7 @@ def measure_whole(folder: Path, names: Sequence[str]) -> Measured:
     return Measured([_table(folder, set_name, made) for set_name in SETS])
 
 
-def _pure(tools: int) -> Engine:
+def _pure(_: int) -> Engine:
     return python_engine()
 
 
