@@ -130,7 +130,11 @@ def test_the_server_of_a_good_tool_lifts_its_others() -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["", " ", "!!!", "zzqx vlorp", "what can you do for me?", "12345"]
+    "query",
+    [
+        *("", " ", "!!!", "zzqx vlorp", "what can you do for me?", "12345"),
+        "zzqx vlorp blorf, and then fnord glibble snark",
+    ],
 )
 def test_a_query_without_evidence_finds_nothing(query: str) -> None:
     assert ranked(OFFICE, query) == []

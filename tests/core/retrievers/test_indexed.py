@@ -137,3 +137,11 @@ def test_readers_beside_a_writer_meet_a_whole_catalogue() -> None:
     for reader in readers:
         reader.join()
     assert not odd
+
+
+def test_a_common_word_finds_what_is_within_although_rarer_words_are_outside() -> None:
+    many = [ToolSpec(source="x", tool=f"list_a{n}", description="List") for n in range(3_000)]
+    rare = [ToolSpec(source="y", tool=f"pay_b{n}", description="Pay a bill") for n in range(100)]
+    within = {many[7].name, many[9].name}
+    found = fresh([*many, *rare]).search("list a bill to pay", 5, within)
+    assert {hit.name for hit in found} == within

@@ -84,24 +84,24 @@ def rank(
         for number, how in index.identifiers.named(query).items()
         if within is None or number in within.numbers
     }
-    candidates = {*also, *named}
-    proposed = index.postings.best(_telling(index, whole), max(most, CANDIDATES), within)
-    candidates.update(number for number, _ in proposed)
-    numbers = sorted(candidates)
-    tools = [index.tools[number] for number in numbers]
-    masses = list(map(index.name_mass, numbers))
-    boost = SOURCE_BOOST if index.sources() > 1 else 0.0  # one source would raise all alike
+    # Words that only rank must propose, too, where those that propose may be outside.
+    telling = _telling(index, whole) if within is None else whole.terms
+    proposed = index.postings.best(telling, max(most, CANDIDATES), within)
+    numbers = sorted({*also, *named, *(number for number, _ in proposed)})
     rows = index.postings.scores([asked.terms for asked in (whole, *parts)], numbers)
-    words = _evidence(whole, rows[0], tools, masses, floor=FLOOR, boost=boost)
-    best = max(words, default=0.0)
+    candidates = _Candidates(
+        [index.tools[number] for number in numbers],
+        list(map(index.name_mass, numbers)),
+        SOURCE_BOOST if index.sources() > 1 else 0.0,  # one source would raise all alike
+    )
+    words = candidates.evidence(whole, rows[0], FLOOR)
     clauses = [0.0] * len(numbers)
     for part, row in zip(parts, rows[1:], strict=True):
-        evidence = _evidence(part, row, tools, masses, floor=CLAUSE_FLOOR, boost=boost)
-        strongest = max(evidence, default=0.0)
-        if strongest:
-            # A part that hardly finds anything says little of what it finds.
-            factor = CLAUSE * min(best / strongest, 2.0)
-            clauses = [max(gain, factor * e) for gain, e in zip(clauses, evidence, strict=True)]
+        evidence = candidates.evidence(part, row, CLAUSE_FLOOR)
+        # A part that hardly finds anything says little of what it finds.
+        strongest = max(evidence, default=0.0) or 1.0
+        factor = CLAUSE * min(max(words, default=0.0) / strongest, 2.0)
+        clauses = [max(gain, factor * e) for gain, e in zip(clauses, evidence, strict=True)]
     spoken = [one + other for one, other in zip(words, clauses, strict=True)]
     best = max(spoken, default=0.0) or 1.0
     share = best * (CLAUSE_MEANING if parts else MEANING)
@@ -110,17 +110,15 @@ def rank(
     near = {
         at: direction
         for at, (number, score) in enumerate(zip(numbers, spoken, strict=True))
-        if (score > least or number in named) and (direction := tools[at].direction)
+        if (score > least or number in named) and (direction := candidates.tools[at].direction)
     }
     likenesses = _likenesses(index, request.clauses or (request.whole,), list(near.values()))
-    meaning = [0.0] * len(numbers)
-    for at, likeness in zip(near, likenesses, strict=True):
-        meaning[at] = share * likeness
+    alike = dict(zip(near, likenesses, strict=True))
     return Ranking(
         numbers=numbers,
         words=words,
         clauses=clauses,
-        meaning=meaning,
+        meaning=[share * alike.get(at, 0.0) for at in range(len(numbers))],
         # Above whatever else there is; `how` is from 1 to 4.
         named=[(2 + named[n]) * best if n in named else 0.0 for n in numbers],
     )
@@ -141,40 +139,40 @@ def _telling(index: Indexed, asked: Asked) -> dict[str, int]:
     return telling
 
 
-def _evidence(
-    asked: Asked,
-    row: Sequence[int],
-    tools: Sequence[IndexedTool],
-    masses: Sequence[float],
-    *,
-    floor: float,
-    boost: float,
-) -> list[float]:
-    """What the words of a piece of a request say for each tool, whose postings give `row`.
+class _Candidates(NamedTuple):
+    """The tools that are looked at closely."""
 
-    Tools with less than `floor` of the best evidence have none.
-    """
-    said, unit = asked.said, asked.unit
-    evidence = [0.0] * len(row)
-    # Below this not even a name that is covered whole could lift a tool above the floor.
-    least = floor * max(row, default=0) / (1 + NAME_COVERAGE)
-    for at, score in enumerate(row):
-        if score > least:
-            covered = sum([said[stem] for stem in tools[at].name if stem in said])
-            share = covered / masses[at] if covered else 0.0
-            evidence[at] = unit * score * (1 + NAME_COVERAGE * share)
-    lowest = floor * max(evidence, default=0.0)
-    best: dict[str, float] = {}
-    for at, value in enumerate(evidence):
-        if value < lowest:
-            evidence[at] = 0.0
-        elif value > best.get(tools[at].spec.source, 0.0):
-            best[tools[at].spec.source] = value
-    if boost:
+    tools: Sequence[IndexedTool]
+    masses: Sequence[float]
+    """What the words of each name tell together."""
+    boost: float
+    """Share of the best score of a source that its tools gain."""
+
+    def evidence(self, asked: Asked, row: Sequence[int], floor: float) -> list[float]:
+        """What the words of a piece of a request say for each tool, whose postings give `row`.
+
+        Tools with less than `floor` of the best evidence have none.
+        """
+        said, unit, tools = asked.said, asked.unit, self.tools
+        evidence = [0.0] * len(row)
+        # Below this not even a name that is covered whole could lift a tool above the floor.
+        least = floor * max(row, default=0) / (1 + NAME_COVERAGE)
+        for at, score in enumerate(row):
+            if score > least:
+                covered = sum([said[stem] for stem in tools[at].name if stem in said])
+                share = covered / self.masses[at] if covered else 0.0
+                evidence[at] = unit * score * (1 + NAME_COVERAGE * share)
+        lowest = floor * max(evidence, default=0.0)
+        best: dict[str, float] = {}
         for at, value in enumerate(evidence):
+            if value < lowest:
+                evidence[at] = 0.0
+            elif value > best.get(tools[at].spec.source, 0.0):
+                best[tools[at].spec.source] = value
+        for at, value in enumerate(evidence if self.boost else ()):
             if value:
-                evidence[at] += boost * best[tools[at].spec.source]
-    return evidence
+                evidence[at] += self.boost * best[tools[at].spec.source]
+        return evidence
 
 
 def _likenesses(
