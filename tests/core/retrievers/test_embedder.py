@@ -70,3 +70,16 @@ def test_a_function_is_given_all_queries_at_once() -> None:
 
     CheckedModel(embed, "mine").queries(["a", "b"])
     assert given == [["a", "b"]]
+
+
+def test_a_model_may_have_the_methods_of_llama_index() -> None:
+    class Lengths:
+        def get_text_embedding_batch(self, texts: list[str]) -> list[list[float]]:
+            return [[float(len(text)), 1.0] for text in texts]
+
+        def get_query_embedding(self, query: str) -> list[float]:
+            return [0.0, 1.0]
+
+    model = CheckedModel(Lengths(), "lengths")
+    assert model.documents(["ab"])[0][0] > 0
+    assert model.queries(["ab", "c"]).tolist() == [[0.0, 1.0], [0.0, 1.0]]

@@ -34,6 +34,23 @@ class Embedder(Protocol):
         ...
 
 
+@runtime_checkable
+class TextEmbedder(Protocol):
+    """The same by other names: LlamaIndex's `BaseEmbedding`."""
+
+    def get_text_embedding_batch(self, texts: list[str]) -> ArrayLike:
+        """See `Embedder.embed_documents`."""
+        ...
+
+    def get_query_embedding(self, query: str) -> ArrayLike:
+        """See `Embedder.embed_query`."""
+        ...
+
+
+Model = Embedder | TextEmbedder | Embed
+"""Whatever embeds texts."""
+
+
 class EmbeddingError(HostError):
     """A model failed, or gave what are no vectors."""
 
@@ -41,10 +58,18 @@ class EmbeddingError(HostError):
 class CheckedModel:
     """A model that gives vectors of length 1, or of length 0 for what says nothing, or fails."""
 
-    def __init__(self, embed: Embedder | Embed, name: str) -> None:
+    def __init__(self, embed: Model, name: str) -> None:
         """Take a model, and what errors call it; a function reads queries as documents."""
-        self._embed = embed
         self._name = name
+        self._documents: Embed
+        self._query: Callable[[str], ArrayLike] | None = None
+        if isinstance(embed, Embedder):
+            self._documents, self._query = embed.embed_documents, embed.embed_query
+        elif isinstance(embed, TextEmbedder):
+            self._documents = embed.get_text_embedding_batch
+            self._query = embed.get_query_embedding
+        else:
+            self._documents = embed
 
     def documents(self, texts: Sequence[str]) -> Matrix:
         """The vectors of at least one text: an array of (texts, numbers).
@@ -52,19 +77,18 @@ class CheckedModel:
         Raises:
             EmbeddingError: The model failed, or gave what are no vectors.
         """
-        model = self._embed
-        return self._checked(model.embed_documents if isinstance(model, Embedder) else model, texts)
+        return self._checked(self._documents, texts)
 
     def queries(self, texts: Sequence[str]) -> Matrix:
-        """The same, read as queries: by a function all at once, by an `Embedder` one by one.
+        """The same, read as queries: by a function all at once, by others one by one.
 
         Raises:
             EmbeddingError: The model failed, or gave what are no vectors.
         """
-        model = self._embed
-        if isinstance(model, Embedder):
-            return self._checked(lambda asked: [model.embed_query(text) for text in asked], texts)
-        return self._checked(model, texts)
+        query = self._query
+        if query is None:
+            return self._checked(self._documents, texts)
+        return self._checked(lambda asked: [query(text) for text in asked], texts)
 
     def _checked(self, embed: Callable[[list[str]], object], texts: Sequence[str]) -> Matrix:
         try:

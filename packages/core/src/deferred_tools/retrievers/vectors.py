@@ -14,10 +14,9 @@ import numpy as np
 from deferred_tools.errors import ConfigurationError
 from deferred_tools.retrievers.embedder import (
     CheckedModel,
-    Embed,
-    Embedder,
     EmbeddingError,
     Matrix,
+    Model,
     Vector,
 )
 from deferred_tools.retrievers.vector_cache import VectorCache, key_of
@@ -44,7 +43,7 @@ class Vectors:
 
     def __init__(
         self,
-        embed: Embedder | Embed,
+        embed: Model,
         *,
         model: str = "",
         cache: VectorCache | None = None,
