@@ -96,3 +96,12 @@ def test_what_is_asked_is_worth_its_rarity() -> None:
     assert asked.terms["issu"] > asked.terms["list"] > 0
     assert asked.said["issu"] == words.rarity("issu")
     assert words.ask(Request.of("nothing here", ANALYSER).whole).terms == {}
+
+
+def test_a_text_is_mended_where_a_slip_parts_a_word_from_a_known_one() -> None:
+    words = lexicon("create repositories", "delete invoices", "post")
+    assert (
+        words.mended("Dlete the invioces, in my umbrella!")
+        == "delete the invoices, in my umbrella!"
+    )
+    assert words.mended("create host posts") == "create host posts"

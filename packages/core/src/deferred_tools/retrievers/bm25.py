@@ -95,6 +95,14 @@ class BM25Retriever:
                 if evidence != (0.0, 0.0)
             }
 
+    def mended(self, query: str) -> str:
+        """`query` with the words of the tools in place of those that a slip parts from them."""
+        index = self._index
+        if index is None:
+            return query
+        with index.lock:
+            return index.lexicon.mended(query[:QUERY_LENGTH])
+
     def _ranking(
         self, index: Indexed, query: str, k: int, within: Collection[str] | None
     ) -> Ranking:

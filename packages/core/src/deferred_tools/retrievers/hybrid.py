@@ -55,9 +55,10 @@ class HybridRetriever:
         """
         most = max(k, CANDIDATES)
         said = self._words.evidence(query, most, within)
+        read = self._words.mended(query)  # which a model cannot do by itself
         # A tool that only the model proposes must be more like the request than filler is.
-        names = said.keys() | {hit.name for hit in self._meaning.search(query, most, within)}
-        alike = self._meaning.likeness(query)
+        names = said.keys() | {hit.name for hit in self._meaning.search(read, most, within)}
+        alike = self._meaning.likeness(read)
         likeness = {name: float(alike[self._order[name]]) for name in names}
         closest = max([LEAST, *likeness.values()])
         share = MEANING / (1 + (len(self._analyser.stems(query)) / WORDY) ** 2) / closest

@@ -1,6 +1,7 @@
 """What words stand for in one catalogue: the terms that its tools hold, and what each tells."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from deferred_tools.retrievers import synonyms
 from deferred_tools.retrievers.impacts import asked
 from deferred_tools.retrievers.postings import Postings
 from deferred_tools.retrievers.request import Phrase
-from deferred_tools.retrievers.spelling import Spelling
+from deferred_tools.retrievers.spelling import SLIP, Spelling
 from deferred_tools.retrievers.text import Analyser
 from deferred_tools.retrievers.tool_terms import as_one, as_written, is_stem
 
@@ -33,6 +34,8 @@ AS_WRITTEN = 0.15
 """Weight of a word as it stands in a name, beside its stem."""
 REMEMBERED = 65_536
 """Terms, stems, words and pairs whose worth is remembered."""
+
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 Weighted = tuple[str, float]
 """A term and its weight."""
@@ -101,6 +104,20 @@ class Lexicon:
             closest = next((term for term, _ in own if is_stem(term)), stem)
             stems[stem if self.rarity(stem) else closest] += times
         return stems
+
+    def mended(self, text: str) -> str:
+        """`text` with each unknown word as the known one that a slip of a finger parts it from."""
+
+        def mend(found: re.Match[str]) -> str:
+            word = found[0].lower()
+            if word in self._analyser.stop_words or self._of_stem(self._analyser.stem(word)):
+                return found[0]
+            close = self._spelling.close(word)
+            slips = (known for known, likeness in close if likeness >= SLIP)
+            known = (known for known in slips if self.rarity(self._analyser.stem(known)))
+            return next(known, found[0])
+
+        return _LETTERS.sub(mend, text)
 
     def _own(self, phrase: Phrase) -> dict[str, tuple[int, tuple[Weighted, ...]]]:
         """How often each stem is said, and the terms that it stands for."""
