@@ -38,7 +38,7 @@ class Indexed:
         self.engine = engine
         self.postings = engine.postings
         self.lock = engine.postings.lock
-        self.lexicon = Lexicon(analyser, engine.postings)
+        self.lexicon = Lexicon(analyser, engine.postings, meaning or ())
         self.identifiers = Identifiers(self._is_common)
         self.tools: dict[int, IndexedTool] = {}
         self.numbers: dict[str, int] = {}

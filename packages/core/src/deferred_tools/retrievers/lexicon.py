@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -59,8 +59,12 @@ class Lexicon:
     What is asked often is remembered until tools come or go.
     """
 
-    def __init__(self, analyser: Analyser, postings: Postings) -> None:
+    def __init__(
+        self, analyser: Analyser, postings: Postings, language: Container[str] = ()
+    ) -> None:
+        """Take what holds the stems of words that are no slip though no tool has them, if known."""
         self._analyser = analyser
+        self._language = language
         self._postings = postings
         self._spelling = Spelling()
         self._synonyms = synonyms.read(analyser.stem)
@@ -110,7 +114,8 @@ class Lexicon:
 
         def mend(found: re.Match[str]) -> str:
             word = found[0].lower()
-            if word in self._analyser.stop_words or self._of_stem(self._analyser.stem(word)):
+            stem = self._analyser.stem(word)
+            if self._of_stem(stem) or not self._may_be_a_slip(word, stem):
                 return found[0]
             close = self._spelling.close(word)
             slips = (known for known, likeness in close if likeness >= SLIP)
@@ -130,11 +135,15 @@ class Lexicon:
             times, own = said.get(stem, (0, ()))
             if not times:
                 own = self._of_stem(stem)
-                if not own and guesses and not any(map(str.isdigit, word)):
+                if not own and guesses and self._may_be_a_slip(word, stem):
                     guesses -= 1
                     own = self._spelt_like(word)
             said[stem] = times + 1, own
         return said
+
+    def _may_be_a_slip(self, word: str, stem: str) -> bool:
+        known = word in self._analyser.stop_words or stem in self._language
+        return not known and not any(map(str.isdigit, word))
 
     def _spelt_like(self, word: str) -> tuple[Weighted, ...]:
         return self._known(

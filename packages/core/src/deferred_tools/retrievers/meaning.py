@@ -40,6 +40,9 @@ class Meaning:
         self._starts = {stem: at * dimensions for at, stem in enumerate(stems)}
         self._packed: dict[str, int] = {}
 
+    def __contains__(self, stem: object) -> bool:
+        return stem in self._starts
+
     def vector(self, counts: Mapping[str, int]) -> Vector | None:
         """The direction of a text with so many of each stem; None if none of them is known."""
         total = weight = 0
