@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from heapq import nlargest
 from typing import NamedTuple
 
 from deferred_tools.retrievers.indexed import Indexed, IndexedTool
@@ -13,6 +12,8 @@ from deferred_tools.retrievers.request import Phrase, Request
 
 CANDIDATES = 64
 """Tools that hold the words of a request best: so many are looked at closely."""
+NEAR = 32
+"""Those of them, the best by words, whose meaning is looked at."""
 PROPOSALS = 2_000
 """Tools that the words of a request may propose together, each of its words by itself."""
 NAME_COVERAGE = 0.4
@@ -105,12 +106,12 @@ def rank(
     spoken = [one + other for one, other in zip(words, clauses, strict=True)]
     best = max(spoken, default=0.0) or 1.0
     share = best * (CLAUSE_MEANING if parts else MEANING)
-    # Below this, nothing that a tool means could bring it among those that are wanted.
-    least = 0.0 if also or len(spoken) <= most else max(0.0, nlargest(most, spoken)[-1] - share)
+    least = 0.0 if also else _least(spoken, most, share)
     near = {
         at: direction
         for at, (number, score) in enumerate(zip(numbers, spoken, strict=True))
-        if (score > least or number in named) and (direction := candidates.tools[at].direction)
+        if ((score >= least and score) or number in named)
+        and (direction := candidates.tools[at].direction)
     }
     likenesses = _likenesses(index, request.clauses or (request.whole,), list(near.values()))
     alike = dict(zip(near, likenesses, strict=True))
@@ -122,6 +123,19 @@ def rank(
         # Above whatever else there is; `how` is from 1 to 4.
         named=[(2 + named[n]) * best if n in named else 0.0 for n in numbers],
     )
+
+
+def _least(spoken: Sequence[float], most: int, share: float) -> float:
+    """The score by words from which on it matters what a tool means.
+
+    No tool that is more than `share` below the last of those that are wanted can come among them,
+    and hardly one that comes after `NEAR` others.
+    """
+    falling = sorted(spoken, reverse=True)
+    if len(falling) <= most:
+        return 0.0
+    last = falling[min(max(most, NEAR), len(falling)) - 1]
+    return max(0.0, falling[most - 1] - share, last)
 
 
 def _telling(index: Indexed, asked: Asked) -> dict[str, int]:
