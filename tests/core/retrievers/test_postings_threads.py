@@ -15,7 +15,7 @@ def test_readers_beside_a_writer_see_the_state_before_or_after_each_change(
     documents = catalogue(100, most=2)
     states = [dict(documents)]
     dice = random.Random(3)  # noqa: S311  # nothing secret
-    for step in range(300):
+    for step in range(60):
         state = dict(states[-1])
         match step % 3:
             case 0:

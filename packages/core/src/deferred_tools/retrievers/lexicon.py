@@ -76,8 +76,7 @@ class Lexicon:
 
     def learn(self, words: Iterable[str]) -> None:
         """Know how the words of a tool are spelt."""
-        for word in words:
-            self._spelling.add(word)
+        self._spelling.add(words)
 
     def changed(self) -> None:
         """Tools have come or gone."""

@@ -53,9 +53,9 @@ class Meaning:
         if not weight:
             return None
         lanes = array(_LANES, total.to_bytes(_WIDTH * self._dimensions, sys.byteorder))
-        sums = [lane - _ZERO * weight for lane in lanes]
-        scale = 127 / (max(map(abs, sums)) or 1)
-        numbers = array("b", [round(number * scale) for number in sums])
+        zero = _ZERO * weight
+        scale = 127 / (max(max(lanes) - zero, zero - min(lanes)) or 1)
+        numbers = array("b", [round((lane - zero) * scale) for lane in lanes])
         return Vector(numbers, sqrt(sum(map(mul, numbers, numbers))) or 1.0)
 
     def _lanes(self, stem: str) -> int:

@@ -22,15 +22,16 @@ class Spelling:
         self._known: set[str] = set()
         self._by_key: dict[str, list[str]] = {}
         self.close = lru_cache(maxsize=1_024)(self._close)
-        for term in terms:
-            self.add(term)
+        self.add(terms)
 
-    def add(self, term: str) -> None:
-        """Know one more word."""
-        if term not in self._known:
-            self._known.add(term)
-            for key in _keys(term):
-                self._by_key.setdefault(key, []).append(term)
+    def add(self, terms: Iterable[str]) -> None:
+        """Know more words."""
+        new = set(terms) - self._known
+        if new:
+            self._known |= new
+            for term in sorted(new):  # in the same order in every process
+                for key in _keys(term):
+                    self._by_key.setdefault(key, []).append(term)
             self.close.cache_clear()
 
     def _close(self, word: str) -> tuple[tuple[str, float], ...]:
