@@ -5,7 +5,7 @@ answers must be of one moment.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -52,19 +52,20 @@ class Indexed:
         by_name = {spec.name: spec for spec in specs}
         with self.lock:
             self.remove(by_name)
-            documents = []
-            for name, spec in by_name.items():
-                number, terms = self._next, ToolTerms.of(spec, self.analyser)
-                self._next += 1
-                direction = self.meaning.vector(terms.counts()) if self.meaning else None
-                self.numbers[name] = number
-                self.tools[number] = IndexedTool(spec, terms.name, direction)
-                self.identifiers.add(number, spec)
-                self._sources[spec.source] += 1
-                self.lexicon.learn(terms.words)
-                documents.append((number, terms.weights()))
-            self.postings.add_many(documents)
+            self.postings.add_many(map(self._read, by_name.values()))
             self._changed()
+
+    def _read(self, spec: ToolSpec) -> tuple[int, Mapping[str, int]]:
+        """Know a tool; its number, and its terms for the postings."""
+        number, terms = self._next, ToolTerms.of(spec, self.analyser)
+        self._next += 1
+        direction = self.meaning.vector(terms.counts()) if self.meaning else None
+        self.numbers[spec.name] = number
+        self.tools[number] = IndexedTool(spec, terms.name, direction)
+        self.identifiers.add(number, spec)
+        self._sources[spec.source] += 1
+        self.lexicon.learn(terms.words)
+        return number, terms.weights()
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove tools; names that are not there are passed over."""
