@@ -12,7 +12,7 @@ from deferred_tools.retrievers.base import Hit, Retriever
 from deferred_tools.spec import ToolSpec
 
 _THREADS = 4
-_ROUNDS = 50
+_ROUNDS = 20
 
 _TOOLS = (
     ToolSpec(source="mail", tool="send_message", description="Send a message to a person"),
