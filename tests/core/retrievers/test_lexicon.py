@@ -5,7 +5,7 @@ import pytest
 from deferred_tools import ToolSpec
 from deferred_tools.retrievers.engine import python_engine
 from deferred_tools.retrievers.indexed import Indexed
-from deferred_tools.retrievers.lexicon import Lexicon
+from deferred_tools.retrievers.lexicon import GUESSES, Lexicon
 from deferred_tools.retrievers.request import Request
 from deferred_tools.retrievers.text import Analyser
 
@@ -105,3 +105,10 @@ def test_a_text_is_mended_where_a_slip_parts_a_word_from_a_known_one() -> None:
         == "delete the invoices, in my umbrella!"
     )
     assert words.mended("create host posts") == "create host posts"
+
+
+def test_the_words_that_are_mended_are_bounded() -> None:
+    known = [f"{letter}abcdefgh" for letter in "klmnopqrstuvwxyz"]
+    misspelt = " ".join(f"{word}x" for word in known)
+    mended = lexicon(*known).mended(misspelt).split()
+    assert sum(word in known for word in mended) == GUESSES

@@ -30,6 +30,7 @@ def python_engine() -> Engine:
 
 def numpy_engine() -> Engine:
     """Needs numpy: the extra `fast`."""
+    # Not before it is known to be there.
     from deferred_tools.retrievers.array_products import array_products  # noqa: PLC0415
     from deferred_tools.retrievers.numpy_postings import NumpyPostings  # noqa: PLC0415
 

@@ -110,12 +110,15 @@ class Lexicon:
 
     def mended(self, text: str) -> str:
         """`text` with each unknown word as the known one that a slip of a finger parts it from."""
+        guesses = GUESSES
 
         def mend(found: re.Match[str]) -> str:
+            nonlocal guesses
             word = found[0].lower()
             stem = self._analyser.stem(word)
-            if self._of_stem(stem) or not self._may_be_a_slip(word, stem):
+            if not guesses or self._of_stem(stem) or not self._may_be_a_slip(word, stem):
                 return found[0]
+            guesses -= 1
             close = self._spelling.close(word)
             slips = (known for known, likeness in close if likeness >= SLIP)
             known = (known for known in slips if self.rarity(self._analyser.stem(known)))
