@@ -61,36 +61,51 @@ def test_keys_that_fit_no_tool_are_named_on_request() -> None:
     assert Aliases(words).unused([SPEC]) == ("s__crate*", "x")
 
 
+LIST = 'must be a list of texts, such as "{}" = ["word", "other word"]'
+EMPTY = "holds no word, or an empty one; give one or remove it"
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('"a" = ["x"]\n"b" = ]', ["not TOML", "line 2"]),
-        ('"a" = ["x"]\n"b" = "y"', ["line 2", "'b'", "list of texts"]),
-        ('"a" = [1]', ["line 1", "'a'", "list of texts"]),
-        ('"a" = []', ["line 1", "'a'", "no word"]),
-        ('"a" = [" "]', ["'a'", "no word"]),
-        ('# x\na.b = ["x"]', ["line 2", "'a'", "quotes"]),
-        ('"a*b" = ["x"]', ["'a*b'", "at the end alone"]),
-        ('"a" = []\n"b" = 1', ["'a'", "'b'"]),
+        ('"a" = ["x"]\n"b" = "y"', [f"line 2: b: {LIST.format('b')}"]),
+        ('"a" = [1]', [f"line 1: a: {LIST.format('a')}"]),
+        ('"a" = []', [f"line 1: a: {EMPTY}"]),
+        ('"a" = [" "]', [f"line 1: a: {EMPTY}"]),
+        ('# x\na.b = ["x"]', ["line 2: a: is a table", "quotes around a name that holds a dot"]),
+        ('"a*b" = ["x"]', ["line 1: a*b: is no name, id or `prefix*`", "at the end alone"]),
+        ('"a" = []\n"b" = 1', [f"line 1: a: {EMPTY}", f"line 2: b: {LIST.format('b')}"]),
     ],
 )
 def test_what_cannot_be_used_is_named_with_its_place_and_the_cure(
     tmp_path: Path, text: str, told: Sequence[str]
 ) -> None:
+    path = file(tmp_path, text)
     with pytest.raises(ConfigurationError) as raised:
-        Aliases.from_file(file(tmp_path, text))
-    assert all(part in str(raised.value) for part in ["aliases.toml", *told])
+        Aliases.from_file(path)
+    assert all(part in str(raised.value) for part in [f"problem(s) in {path}:", *told])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("words.json", '{"a*": ["x", "y"], "b": ["x", "y"]}'),
+        ("words.yaml", "a*: &words [x, y]\nb: *words\n"),
+    ],
+)
+def test_a_file_may_be_yaml_or_json(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    assert Aliases.from_file(tmp_path / name) == Aliases({"a*": ("x", "y"), "b": ("x", "y")})
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"no file .*none\.toml"):
         Aliases.from_file(tmp_path / "none.toml")
-    with pytest.raises(ConfigurationError, match="cannot be read"):
-        Aliases.from_file(tmp_path)
-    path = tmp_path / "bytes.toml"
-    path.write_bytes(b"\xff")
-    with pytest.raises(ConfigurationError, match=r"bytes\.toml.*cannot be read"):
-        Aliases.from_file(path)
+    with pytest.raises(ConfigurationError, match=r"aliases\.toml: line 1, .*not valid TOML"):
+        Aliases.from_file(file(tmp_path, '"b" = ]'))
+    (tmp_path / "twice.json").write_text('{"a": ["x"],\n"a": ["y"]}')
+    with pytest.raises(ConfigurationError, match="line 2: a: is written more than once"):
+        Aliases.from_file(tmp_path / "twice.json")
 
 
 # --- misses

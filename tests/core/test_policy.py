@@ -50,7 +50,9 @@ def test_without_any_policy_nothing_is_allowed() -> None:
     assert not Gate([]).allows(ROOT, spec("a"))
 
 
-@pytest.mark.parametrize("answer", [False, None, 1, "yes", object(), [True]], ids=repr)
+@pytest.mark.parametrize(
+    "answer", [False, None, 1, "yes", object(), [True]], ids=lambda item: type(item).__name__
+)
 def test_an_answer_that_is_not_true_denies(answer: object) -> None:
     assert not Gate([Rule(lambda: answer)]).allows(ROOT, spec("a"))
 

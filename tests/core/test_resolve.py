@@ -7,17 +7,19 @@ import pytest
 from deferred_tools import Caller, Grant, Grants, Registry, Session, Tier, ToolSpec
 from deferred_tools.errors import ToolNotEnabledError, UnknownToolError
 from deferred_tools.policy import Gate
-from deferred_tools.registry import RegisteredTool, SourceView
+from deferred_tools.registered import RegisteredTool, SourceView
 from deferred_tools.resolve import bound, resolve
+from deferred_tools.settings import Settings
 from deferred_tools.testing.sources import ScriptedTool, ready
 
 EVE = Caller.principal("eve")
 GATE = Gate([Grants([Grant(tools=("s__a", "s__b", "s__c"))])])
 
 
-def registry(*tools: str, description: str = "") -> Registry:
+def registry(*tools: str, description: str = "", gate: Gate = GATE) -> Registry:
     made = [ScriptedTool(tool, description) for tool in tools]
-    return Registry.build([SourceView(name="s", tier=Tier.MCP, state=ready(*made))])
+    view = SourceView(name="s", tier=Tier.MCP, state=ready(*made))
+    return Registry.build(Settings(), [view], gate=gate)
 
 
 def session(made: Registry, *names: str, caller: Caller = EVE) -> Session:
@@ -25,19 +27,18 @@ def session(made: Registry, *names: str, caller: Caller = EVE) -> Session:
 
 
 def found(made: Registry, ledger: Session, name: str, limit: int = 64) -> RegisteredTool:
-    return resolve(name, registry=made, gate=GATE, session=ledger, limit=limit)
+    return resolve(name, registry=made, session=ledger, limit=limit)
 
 
 def names(made: Registry, ledger: Session, limit: int = 64) -> list[str]:
-    return [e.spec.name for e in bound(registry=made, gate=GATE, session=ledger, limit=limit)]
+    return [e.spec.name for e in bound(registry=made, session=ledger, limit=limit)]
 
 
 def test_an_enabled_tool_is_found_by_name_and_by_id() -> None:
-    made = registry("a b", "c")
-    gate = Gate([Grants()])
+    made = registry("a b", "c", gate=Gate([Grants()]))
     ledger = Session(caller=Caller.root()).enable(made.specs)
     for name in ("s__a_b", "s__a b"):
-        entry = resolve(name, registry=made, gate=gate, session=ledger, limit=9)
+        entry = resolve(name, registry=made, session=ledger, limit=9)
         assert entry is made.tools["s__a_b"]
 
 
@@ -94,12 +95,11 @@ def test_what_is_gone_or_forbidden_is_not_bound_and_costs_nothing_else() -> None
 
 @pytest.mark.parametrize("caller", [Caller.anonymous(), Caller.principal("x", roles=["none"])])
 def test_a_session_in_other_hands_reaches_only_what_these_may(caller: Caller) -> None:
-    made = registry("a")
+    made = registry("a", gate=Gate([Grants([Grant(tools=("*",), roles=("ops",))])]))
     ledger = session(made, "s__a", caller=caller)
-    gate = Gate([Grants([Grant(tools=("*",), roles=("ops",))])])
-    assert bound(registry=made, gate=gate, session=ledger, limit=9) == ()
+    assert bound(registry=made, session=ledger, limit=9) == ()
     with pytest.raises(UnknownToolError):
-        resolve("s__a", registry=made, gate=gate, session=ledger, limit=9)
+        resolve("s__a", registry=made, session=ledger, limit=9)
 
 
 def test_the_policy_is_asked_about_the_view_that_the_registry_has() -> None:
@@ -110,8 +110,8 @@ def test_the_policy_is_asked_about_the_view_that_the_registry_has() -> None:
             asked.append(spec)
             return True
 
-    made = registry("a b")
+    made = registry("a b", gate=Gate([Notes()]))
     ledger = session(made, "s__a_b")
-    resolve("s__a b", registry=made, gate=Gate([Notes()]), session=ledger, limit=9)
+    resolve("s__a b", registry=made, session=ledger, limit=9)
     assert asked == [made.tools["s__a_b"].spec]
     assert replace(asked[0], name="") == replace(asked[0], name="s__a b")

@@ -26,9 +26,11 @@ from deferred_tools import (
     ToolSpec,
 )
 from deferred_tools.policy import Gate
-from deferred_tools.registry import SourceView
-from deferred_tools.search import MissReason, ToolSearch
+from deferred_tools.registered import SourceView
+from deferred_tools.search import ToolSearch
+from deferred_tools.search_misses import MissReason
 from deferred_tools.search_request import PARAMETERS, SearchRequest
+from deferred_tools.settings import Settings
 from deferred_tools.summaries import summaries
 from deferred_tools.testing.sources import ScriptedTool, ready
 
@@ -88,7 +90,7 @@ class Searcher:
         **bounds: Any,
     ) -> None:
         self.limits = Limits(**bounds)
-        registry = Registry.build(sources or WORLD)
+        registry = Registry.build(Settings(), sources or WORLD)
         visible = Gate(policies).visible(caller, registry.specs)
         retriever = retriever or Words()
         retriever.index(visible)

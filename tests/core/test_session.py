@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from deferred_tools import Caller, Session, ToolSpec
+from deferred_tools import Caller, Session, ToolSpec, ToolTag
 
 ROOT = Session(caller=Caller.root())
 MANY = 1_000
@@ -25,6 +26,10 @@ def names(session: Session, limit: int = MANY) -> list[str]:
 
 def enabled(*tools: str, session: Session = ROOT) -> Session:
     return session.enable([spec(tool) for tool in tools])
+
+
+def called(*tools: str, session: Session) -> Session:
+    return session.called([spec(tool) for tool in tools])
 
 
 # --- one conversation
@@ -51,7 +56,7 @@ def test_searches_side_by_side_are_in_the_order_in_which_they_were_asked() -> No
 def test_nothing_to_change_gives_the_same_session() -> None:
     session = enabled("a")
     assert session.enable([]) is session
-    assert session.touch(["b"]) is session
+    assert called("b", session=session) is session
     assert session.disable(["b"]) is session
     assert session.for_caller(Caller.root()) is session
 
@@ -79,7 +84,7 @@ def test_what_was_called_stays_and_keeps_its_place() -> None:
     session = enabled("a", session=ROOT)
     for name in "bc":
         session = enabled(name, session=session)
-    session = enabled("d", session=session.touch(["a"]))
+    session = enabled("d", session=called("a", session=session))
     assert names(session, 3) == ["a", "c", "d"]
 
 
@@ -91,13 +96,13 @@ def test_the_best_of_a_search_is_the_last_of_it_to_leave() -> None:
 
 def test_a_call_does_not_bring_back_what_is_out() -> None:
     session = enabled("b", session=enabled("a"))
-    assert names(session.touch(["a"], limit=1), 1) == ["b"]
+    assert names(session.called([spec("a")], limit=1), 1) == ["b"]
 
 
 def test_what_was_disabled_is_out_until_it_is_enabled_again() -> None:
     session = enabled("a", "b").disable(["a"])
     assert names(session) == ["b"]
-    assert names(session.touch(["a"])) == ["b"]
+    assert names(called("a", session=session)) == ["b"]
     assert names(enabled("a", session=session)) == ["a", "b"]
 
 
@@ -106,9 +111,10 @@ def test_of_a_tool_that_has_changed_only_what_was_enabled_last_counts() -> None:
     session = ROOT.enable([old]).enable([new])
     assert [e.digest for e in session.enabled(MANY)] == [new.digest]
     # Using it must not bring the other one back, whichever digest is the greater text.
-    assert [e.digest for e in session.touch(["a"]).enabled(MANY)] == [new.digest]
-    back = session.touch(["a"]).enable([old])
-    assert [e.digest for e in back.touch(["a"]).enabled(MANY)] == [old.digest]
+    assert [e.digest for e in session.called([new]).enabled(MANY)] == [new.digest]
+    assert session.called([old]) is session
+    back = session.called([new]).enable([old])
+    assert [e.digest for e in back.called([old]).enabled(MANY)] == [old.digest]
 
 
 def test_disabling_a_tool_that_has_changed_leaves_no_former_one() -> None:
@@ -146,18 +152,32 @@ def test_by_default_a_session_belongs_to_nobody() -> None:
 
 # --- several, side by side
 
+TAGS = dict(zip("abc", ToolTag, strict=True))
+
+
+def tagged(name: str, description: str = "") -> ToolSpec:
+    """Of these, `a`, `b` and `c` together are the trifecta, and `d` has no tag."""
+    return replace(spec(name, description), tags=frozenset({TAGS[name]} if name in TAGS else ()))
+
+
 Step = Callable[[Session], Session]
 STEPS = st.one_of(
     st.builds(
         lambda tools, text, at: (
-            lambda s: s.enable([spec(tool, text) for tool in tools], query=text, position=at)
+            lambda s: s.enable([tagged(tool, text) for tool in tools], query=text, position=at)
         ),
         st.lists(NAMES, unique=True, max_size=3),
         st.sampled_from(["", "x"]),
         st.integers(0, 2),
     ),
     st.builds(lambda tools: lambda s: s.disable(tools), st.lists(NAMES, max_size=2)),
-    st.builds(lambda tools: lambda s: s.touch(tools), st.lists(NAMES, max_size=2)),
+    st.builds(
+        lambda tools, text: lambda s: s.called([tagged(tool, text) for tool in tools]),
+        st.lists(NAMES, max_size=2),
+        st.sampled_from(["", "x"]),
+    ),
+    st.builds(lambda tools: lambda s: s.approve(map(tagged, tools)), st.lists(NAMES, max_size=2)),
+    st.builds(lambda tags: lambda s: s.exposed_to(tags), st.lists(st.sampled_from(ToolTag))),
     st.builds(
         lambda turn, query, found: lambda s: s.searched(turn, query, found),
         st.sampled_from("12"),

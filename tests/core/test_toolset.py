@@ -104,7 +104,7 @@ def test_a_conversation_from_the_prompt_to_the_result() -> None:
             toolset.call(session, "clock", {"zone": 5})
         with pytest.raises(UnknownToolError):
             toolset.call(session, "none", {})
-        assert toolset.resolve(session, "functions__clock").spec.name == "clock"
+        assert toolset.check(session, "functions__clock", {}).entry.spec.name == "clock"
         assert toolset.knows("add")
         assert not toolset.knows("none")
         assert toolset.status()["sources"]["functions"]["status"] == "ready"
@@ -555,14 +555,14 @@ def test_a_tool_that_has_changed_must_be_searched_for_again() -> None:
             toolset.call(session, "s__t", {})
         again = toolset.search(session, {"names": ["s__t"]})
         assert [tool.name for tool in again.enabled] == ["s__t"]
-        assert toolset.call(again.session.touch(["s__t"]), "s__t", {}) == ToolResult()
+        assert toolset.call(toolset.called(again.session, ["s__t"]), "s__t", {}) == ToolResult()
 
 
 def test_tools_that_clash_later_leave_what_was_there(caplog: pytest.LogCaptureFixture) -> None:
     source = ScriptedSource("mine", ready(ScriptedTool("t")), tier=Tier.CODE)
     with Toolset.from_sources(clock, source) as toolset, caplog.at_level(logging.ERROR):
         assert listed(toolset) == ("clock", "t")
-        source.push(ready(ScriptedTool("clock")))
+        source.push(ready(ScriptedTool("u"), ScriptedTool("u")))
         until(lambda: "the last ones stay" in caplog.text)
         assert listed(toolset) == ("clock", "t")
         source.push(ready(ScriptedTool("u")))

@@ -12,8 +12,9 @@ from deferred_tools import (
     SourceStatus,
     ToolSpec,
 )
-from deferred_tools.policy import Gate
+from deferred_tools.policy import Gate, Policy
 from deferred_tools.prompt import estimate_tokens
+from deferred_tools.settings import Settings
 from deferred_tools.testing.sources import ScriptedSource, ScriptedTool, ready
 from deferred_tools.world import World, WorldBuilder
 
@@ -34,9 +35,16 @@ class Counted:
         return []
 
 
-def world(states: Sequence[SourceState] = STATES, previous: World | None = None) -> World:
+def world(
+    states: Sequence[SourceState] = STATES,
+    previous: World | None = None,
+    *policies: Policy,
+) -> World:
     builder = WorldBuilder(
         sources=SOURCES,
+        settings=Settings(),
+        lock=None,
+        gate=Gate(policies or [Grants()]),
         make_retriever=Counted,
         decorate=lambda spec: spec,
         limits=Limits(),
@@ -46,17 +54,17 @@ def world(states: Sequence[SourceState] = STATES, previous: World | None = None)
 
 
 def test_a_view_holds_what_the_caller_may_see_and_its_block() -> None:
-    gate = Gate([Grants([Grant(tools=("b__*",))])])
-    view = world().view(gate, EVE)
+    made = world(STATES, None, Grants([Grant(tools=("b__*",))]))
+    view = made.view(EVE)
     assert list(view.by_name) == ["b__two"]
     assert '<tool name="b__two">Second.</tool>' in view.block
     assert "one" not in view.block
-    assert world().view(gate, None).block == ""
+    assert made.view(None).block == ""
 
 
 def test_views_are_kept_as_long_as_the_answers_cannot_change() -> None:
-    made, gate = world(), Gate([Grants()])
-    assert made.view(gate, ROOT) is made.view(gate, Caller.root())
+    made = world()
+    assert made.view(ROOT) is made.view(Caller.root())
 
 
 def test_a_policy_that_can_change_its_mind_is_asked_every_time() -> None:
@@ -66,12 +74,12 @@ def test_a_policy_that_can_change_its_mind_is_asked_every_time() -> None:
         def allows(self, caller: Caller, spec: ToolSpec) -> bool:
             return spec.name in open_to
 
-    made, gate = world(), Gate([Changing()])
-    assert list(made.view(gate, ROOT).by_name) == ["a__one"]
+    made = world(STATES, None, Changing())
+    assert list(made.view(ROOT).by_name) == ["a__one"]
     open_to.add("b__two")
-    assert list(made.view(gate, ROOT).by_name) == ["a__one", "b__two"]
+    assert list(made.view(ROOT).by_name) == ["a__one", "b__two"]
     open_to.clear()
-    assert made.view(gate, ROOT).block == ""
+    assert made.view(ROOT).block == ""
 
 
 def test_a_change_of_status_alone_keeps_the_index_and_the_bytes() -> None:
@@ -81,8 +89,7 @@ def test_a_change_of_status_alone_keeps_the_index_and_the_bytes() -> None:
     after = world([away, STATES[1]], before)
     assert Counted.indexed == count
     assert after.views is before.views
-    gate = Gate([Grants()])
-    assert after.view(gate, ROOT).block == before.view(gate, ROOT).block
+    assert after.view(ROOT).block == before.view(ROOT).block
     assert not after.registry.available("a__one")
 
 

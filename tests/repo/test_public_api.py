@@ -8,15 +8,27 @@ import pytest
 
 PUBLIC = {
     "deferred_tools": [
-        "Aliases", "Caller", "CallerKind", "DeferredToolsError", "FunctionSource", "FunctionTool",
-        "Grant", "Grants", "Hit", "Lazy", "Limits", "MissLog", "Policy", "Registry", "Retriever",
-        "SearchOutcome", "Session", "Source", "SourceState", "SourceStatus", "Tier", "Tool",
-        "ToolCatalog", "ToolIndex", "ToolResult", "ToolSpec", "ToolSummary", "ToolTag", "Toolset",
-        "hookimpl",
+        "AgentTools", "Aliases", "ApprovalRequest", "Caller", "CallerKind", "Contract",
+        "DeferredToolsError", "FunctionSource", "FunctionTool", "Grant", "Grants", "Hit",
+        "Inherit", "Lazy", "Limits", "MissLog", "Override", "Policy", "Registry", "Retriever",
+        "Route", "SearchOutcome", "ServerSettings", "Session", "Settings", "Source",
+        "SourceState", "SourceStatus", "Tier", "Tool", "ToolCatalog", "ToolIndex", "ToolResult",
+        "ToolSpec", "ToolSummary", "ToolTag", "ToolsLock", "Toolset", "Workflow", "hookimpl",
     ],
     "langchain_deferred_tools": ["Conversation", "LangChainTool", "bind"],
 }  # fmt: skip
-HEAVY = ["langchain", "langchain_core", "langgraph", "llama_index", "mcp", "numpy", "rich", "typer"]
+HEAVY = [
+    "cel",
+    "yaml",
+    "langchain",
+    "langchain_core",
+    "langgraph",
+    "llama_index",
+    "mcp",
+    "numpy",
+    "rich",
+    "typer",
+]
 
 
 @pytest.mark.parametrize("package", PUBLIC)

@@ -94,3 +94,24 @@ def test_a_retriever_that_does_not_explain_says_so(tools: Path) -> None:
     done = run("search", "letter", "--tools", tools, "--explain", "--retriever", "keyword")
     assert (done.exit_code, done.stdout) == (2, "")
     assert "'keyword' cannot explain" in done.stderr
+
+
+def test_settings_decide_which_tools_of_servers_are_searched_and_their_names(
+    tmp_path: Path,
+) -> None:
+    tools = [{"name": name, "description": f"{name} a letter"} for name in ("send", "burn")]
+    config = configured(tmp_path / "mcp.json", {"mail": listing(*tools)})
+    settings = tmp_path / "tools.yaml"
+    settings.write_text(
+        "contracts: {post: {description: Post a letter.}}\n"
+        "overrides: {post: {server: mail, tool: send}}\n"
+        "servers: {mail: {namespace: letters, deny: [burn]}}\n"
+    )
+    done = run("search", "letter", "--config", config, "--settings", settings, "--json")
+    assert {row["name"] for row in json.loads(done.stdout)} == {"post", "letters__send"}
+
+
+def test_settings_for_a_file_of_tools_are_refused(tools: Path, tmp_path: Path) -> None:
+    done = run("search", "letter", "--tools", tools, "--settings", tmp_path / "tools.yaml")
+    assert done.exit_code == 2
+    assert "--config" in done.stderr

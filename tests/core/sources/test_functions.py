@@ -226,7 +226,9 @@ def test_a_function_that_no_model_can_call_is_refused(function: Any, told: str) 
 
 
 @pytest.mark.parametrize(
-    "item", [5, None, object(), ["a"], b"a", dict, functools.partial(print), Address], ids=repr
+    "item",
+    [5, None, object(), ["a"], b"a", dict, functools.partial(print), Address],
+    ids=lambda item: type(item).__name__,
 )
 def test_what_is_no_tool_is_refused_and_the_cure_is_told(item: object) -> None:
     with pytest.raises(ConfigurationError, match=r"is not a tool\. Give a named function"):

@@ -21,7 +21,7 @@ sessions = st.recursive(
     lambda some: (
         st.builds(lambda s, found: s.enable(found), some, st.lists(specs, max_size=3))
         | st.builds(lambda s, spec: s.disable([spec.name]), some, specs)
-        | st.builds(lambda s, spec: s.touch([spec.name]), some, specs)
+        | st.builds(lambda s, spec: s.called([spec]), some, specs)
         | st.builds(lambda s, spec: s.searched("t", "q", [spec.name]), some, specs)
     ),
     max_leaves=5,

@@ -1,17 +1,15 @@
-"""Other words for tools, from a TOML file: searched, never shown to a model.
+"""Other words for tools, from a file: searched, never shown to a model.
 
 "github__create_issue" = ["bug report", "Fehler melden", "不具合を報告"]
 "jira__*" = ["ticket"]
 """
 
 import os
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Self
 
-from deferred_tools.errors import ConfigurationError
+from deferred_tools.documents.reading import read_document
 from deferred_tools.hookspecs import hookimpl
 from deferred_tools.policy import matches
 from deferred_tools.spec import ToolSpec
@@ -29,31 +27,21 @@ class Aliases:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a TOML file of `"tool" = ["word", ...]`; `*` at the end stands for any rest.
+        """Read a TOML, YAML or JSON file of `"tool": ["word", ...]`.
+
+        A `*` at the end of a key stands for any rest.
 
         Raises:
             ConfigurationError: It cannot be read or used; names every problem with its line.
         """
-        origin = os.fspath(path)
-        try:
-            text = Path(path).read_text(encoding="utf-8-sig")
-            document = tomllib.loads(text)
-        except FileNotFoundError:
-            raise ConfigurationError(
-                f"there is no file {origin!r}; create it, or give the path of your aliases"
-            ) from None
-        except tomllib.TOMLDecodeError as error:
-            raise ConfigurationError(f"{origin}: this is not TOML: {error}") from None
-        except (OSError, ValueError, RecursionError) as error:
-            why = error.strerror if isinstance(error, OSError) else type(error).__name__
-            raise ConfigurationError(f"{origin!r} cannot be read: {why}") from None
+        document, origin = read_document(path)
         problems = [
-            f"{origin}{_line_of(key, text)}: {key!r} {problem}"
+            ((key,), problem)
             for key, value in document.items()
             if (problem := _problem(key, value))
         ]
-        if problems:
-            raise ConfigurationError("\n".join(problems))
+        if problems or origin.repeated:
+            raise origin.error(problems)
         return cls({key: tuple(words) for key, words in document.items()})
 
     @hookimpl
@@ -90,12 +78,4 @@ def _problem(key: str, value: object) -> str:
         return "holds no word, or an empty one; give one or remove it"
     if not key or "*" in key[:-1]:
         return "is no name, id or `prefix*`; a `*` may stand at the end alone"
-    return ""
-
-
-def _line_of(key: str, text: str) -> str:
-    """Where `key` stands, as far as can be told: TOML values carry no position."""
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.lstrip(" \t[\"'").startswith(key):
-            return f", line {number}"
     return ""

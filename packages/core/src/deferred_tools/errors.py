@@ -8,9 +8,13 @@
     ├── ModelError                the model can act on it; becomes a tool result
     │   ├── UnknownToolError
     │   ├── ToolNotEnabledError
+    │   ├── ToolRefusedError
+    │   │   └── ApprovalNeededError
     │   └── InvalidArgumentsError
     └── HostError                 the outside world failed; becomes a tool result too
         ├── SourceUnavailableError
+        ├── MappingFailedError
+        ├── StepFailedError
         └── ToolTimeoutError
 
 Messages name both parties and the cure. This module imports nothing of ours.
@@ -71,6 +75,22 @@ class ToolNotEnabledError(ModelError):
         )
 
 
+class ToolRefusedError(ModelError):
+    """The tool is known to this caller and may not be run now; `reason` says why."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        self.name = name
+        self.reason = reason
+        super().__init__(
+            f"{name!r} was not run: {reason}. Do not call it again; go on without it, or tell the "
+            "user."
+        )
+
+
+class ApprovalNeededError(ToolRefusedError):
+    """The host can let it run here: `Session.approve`. Until then it is refused."""
+
+
 class InvalidArgumentsError(ModelError):
     """The arguments do not fit the tool's input schema; the tool was not run."""
 
@@ -95,6 +115,29 @@ class SourceUnavailableError(HostError):
         self.source = source
         self.reason = reason
         super().__init__(f"The tool source {source!r} is unavailable: {reason}")
+
+
+class MappingFailedError(HostError):
+    """The host's mapping did not take these arguments; nothing was sent."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        self.name = name
+        self.problem = problem
+        super().__init__(
+            f"{name!r} was not run: its arguments could not be mapped to the tool that carries it "
+            f"out: {problem}"
+        )
+
+
+class StepFailedError(HostError):
+    """A step of a workflow could not be run; `__cause__` says why, which is the host's business."""
+
+    def __init__(self, workflow: str) -> None:
+        self.workflow = workflow
+        super().__init__(
+            f"{workflow!r} stopped, as one of its steps could not be run. What it did before may "
+            "have had an effect; check before calling it again."
+        )
 
 
 class ToolTimeoutError(HostError):

@@ -7,6 +7,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -15,6 +16,7 @@ import anyio.to_thread
 from deferred_tools.errors import ConfigurationError
 from deferred_tools.loop import SourceLoop
 from deferred_tools.sources.base import Source, SourceState
+from deferred_tools.workflows import Workflow
 from deferred_tools.world import World, WorldBuilder
 
 
@@ -33,11 +35,26 @@ class WorldKeeper:
         self._stop: Callable[[], object] | None = None
         self._world: World | None = None
         self._pid = os.getpid()
+        self._used = False
 
     @property
     def sources(self) -> tuple[Source, ...]:
         """What worlds are made of."""
         return self._builder.sources
+
+    def register(self, workflows: Sequence[Workflow]) -> None:
+        """Add workflows to every world to come.
+
+        Raises:
+            ConfigurationError: There are some already, or there was a world without them.
+        """
+        with self._lock:
+            if self._builder.workflows or self._used:
+                raise ConfigurationError(
+                    "workflow tools are registered once, before the toolset is first used: what "
+                    "a model can reach must not be able to add a tool"
+                )
+            self._builder = replace(self._builder, workflows=tuple(workflows))
 
     def open(self) -> None:
         """Start, and wait until there is a world.
@@ -96,6 +113,7 @@ class WorldKeeper:
             if self._loop is None or self._pid != os.getpid():
                 # A fork has no threads: the parent's loop and world are not ours.
                 self._pid, self._world = os.getpid(), None
+                self._used = True
                 self._loop = self._new_loop()
                 self._loop.start()
                 seconds = self._builder.limits.close_seconds

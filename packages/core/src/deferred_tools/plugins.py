@@ -1,7 +1,7 @@
 """The plugins of one Toolset: a manager of its own, nothing global."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +9,7 @@ import pluggy
 
 from deferred_tools import hookspecs
 from deferred_tools.errors import PluginError
+from deferred_tools.retrievers.base import Retriever
 from deferred_tools.spec import ToolSpec
 
 logger = logging.getLogger(__name__)
@@ -76,6 +77,18 @@ class Plugins:
             tags=spec.tags.union(*tags),
             aliases=(*spec.aliases, *(alias for some in aliases for alias in some)),
         )
+
+    def retriever(self, name: str) -> Callable[[], Retriever] | None:
+        """What makes the retriever of that name, if a plugin has one.
+
+        Raises:
+            PluginError: A plugin failed.
+        """
+        for named in self.ask("deferred_tools_retrievers"):
+            if name in named:
+                factory: Callable[[], Retriever] = named[name]
+                return factory
+        return None
 
     def _implementations(self, hook: str) -> Sequence[pluggy.HookImpl]:
         caller: pluggy.HookCaller = getattr(self._manager.hook, hook)

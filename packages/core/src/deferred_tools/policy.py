@@ -6,14 +6,14 @@ callers, never sessions or frameworks.
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from typing import Protocol, Self, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
-from deferred_tools.spec import ToolSpec
+from deferred_tools.spec import Pattern, Tier, ToolSpec
 
 logger = logging.getLogger(__name__)
 
@@ -22,6 +22,7 @@ class CallerKind(StrEnum):
     """What sort of party calls."""
 
     ROOT = "root"
+    WORKFLOW = "workflow"
     SUBAGENT = "subagent"
     PRINCIPAL = "principal"
     ANONYMOUS = "anonymous"
@@ -38,6 +39,10 @@ class Caller(BaseModel):
     """Roles of a principal, which grants may name."""
     allow: tuple[str, ...] | None = None
     """Patterns that this caller is held to whatever the policies say; None for no such bound."""
+    agent: str = ""
+    """Which agent of the settings acts here: it has the tools chosen for it, and no others."""
+    parent: Self | None = None
+    """On whose behalf it acts: it reaches nothing that its parent does not reach."""
 
     @classmethod
     def root(cls) -> Self:
@@ -45,8 +50,13 @@ class Caller(BaseModel):
         return cls(kind=CallerKind.ROOT)
 
     @classmethod
+    def workflow(cls, name: str, *, allow: Iterable[str] | None = None) -> Self:
+        """A procedure of the host's; with `allow`, held to those patterns too."""
+        return cls.model_validate({"kind": CallerKind.WORKFLOW, "name": name, "allow": allow})
+
+    @classmethod
     def subagent(cls, name: str, *, allow: Iterable[str] | None = None) -> Self:
-        """A helper agent; with `allow`, held to those patterns alone."""
+        """A helper agent of the application's; with `allow`, held to those patterns alone."""
         # Validated, so that one pattern given as text is not taken for its characters.
         return cls.model_validate({"kind": CallerKind.SUBAGENT, "name": name, "allow": allow})
 
@@ -60,15 +70,33 @@ class Caller(BaseModel):
         """Nobody in particular: reaches nothing."""
         return cls(kind=CallerKind.ANONYMOUS)
 
+    def child(self, name: str, *, allow: Iterable[str] | None = None, agent: str = "") -> Self:
+        """A helper agent of this caller: whatever it is given, it reaches no more than this one."""
+        given = {"kind": CallerKind.SUBAGENT, "name": name, "allow": allow, "agent": agent}
+        return self.model_validate({**given, "parent": self})
+
+    @property
+    def lineage(self) -> Iterator[Self]:
+        """This caller, and all on whose behalf it acts."""
+        link: Self | None = self
+        while link is not None:
+            yield link
+            link = link.parent
+
 
 class Grant(BaseModel):
     """Gives tools to callers: to those of `kinds`, and of these to those with one of `roles`."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    tools: tuple[str, ...]
-    """Patterns over model-facing names: `exact`, `prefix*` or `*`."""
-    kinds: tuple[CallerKind, ...] = (CallerKind.ROOT, CallerKind.SUBAGENT, CallerKind.PRINCIPAL)
+    tools: tuple[Pattern, ...]
+    """Patterns over model-facing names."""
+    kinds: tuple[CallerKind, ...] = (
+        CallerKind.ROOT,
+        CallerKind.WORKFLOW,
+        CallerKind.SUBAGENT,
+        CallerKind.PRINCIPAL,
+    )
     roles: tuple[str, ...] = ()
     """Empty: any role, or none."""
 
@@ -90,12 +118,43 @@ class Policy(Protocol):
         ...
 
 
+class AgentTools(BaseModel):
+    """The tools that one agent may have, by tier: patterns over model-facing names."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    contracts: tuple[Pattern, ...] = ("*",)
+    code: tuple[Pattern, ...] = ("*",)
+    mcp: tuple[Pattern, ...] = ("*",)
+
+    def selects(self, spec: ToolSpec) -> bool:
+        """Whether the tool is one of them."""
+        patterns = {Tier.CONTRACT: self.contracts, Tier.CODE: self.code, Tier.MCP: self.mcp}
+        return matches(patterns[spec.tier], spec.name)
+
+
+class AgentPolicy:
+    """Holds each caller that names its agent to the tools chosen for that agent."""
+
+    def __init__(self, agents: Mapping[str, AgentTools]) -> None:
+        """Take the agents by name; one that is not among them has no tools."""
+        self._agents = dict(agents)
+
+    def allows(self, caller: Caller, spec: ToolSpec) -> bool:
+        """By the agent's selection; a caller that names no agent is not held to any."""
+        if not caller.agent:
+            return True
+        chosen = self._agents.get(caller.agent)
+        return chosen is not None and chosen.selects(spec)
+
+
 class Grants:
-    """The default policy: root and sub-agents reach all, principals what they are granted."""
+    """The default policy: grants decide, and by default principals have none."""
 
     def __init__(self, grants: Iterable[Grant] | None = None) -> None:
-        """Take `grants`; None gives everything to root and sub-agents and nothing else."""
-        everything = Grant(tools=("*",), kinds=(CallerKind.ROOT, CallerKind.SUBAGENT))
+        """Take `grants`; None gives everything to root, workflows and sub-agents."""
+        own = (CallerKind.ROOT, CallerKind.WORKFLOW, CallerKind.SUBAGENT)
+        everything = Grant(tools=("*",), kinds=own)
         self._grants = (everything,) if grants is None else tuple(grants)
 
     def allows(self, caller: Caller, spec: ToolSpec) -> bool:
@@ -108,12 +167,13 @@ class Grants:
 class Gate:
     """All policies together: every one must say True, and without any nothing is allowed.
 
-    A caller's own allow list holds whatever the policies say.
+    A caller's own allow list holds whatever the policies say, and so does what the callers reach
+    on whose behalf it acts.
     """
 
     def __init__(self, policies: Sequence[Policy]) -> None:
         self._policies = tuple(policies)
-        self.constant = all(type(policy) is Grants for policy in self._policies)
+        self.constant = all(type(policy) in {Grants, AgentPolicy} for policy in self._policies)
         """Whether the answer for a caller and a tool can never change."""
 
     def allows(self, caller: Caller | None, spec: ToolSpec) -> bool:
@@ -122,12 +182,16 @@ class Gate:
 
     def visible(self, caller: Caller | None, specs: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
         """Those of `specs` that exist for `caller`, in their order."""
-        if caller is None or caller.kind is CallerKind.ANONYMOUS or not self._policies:
+        if caller is None or not self._policies:
             return ()
-        own = caller.allow
-        left = [s for s in specs if own is None or matches(own, s.name)]
-        for policy in self._policies:
-            left = _allowed(policy, caller, left)
+        left = list(specs)
+        for link in caller.lineage:
+            if link.kind is CallerKind.ANONYMOUS:
+                return ()
+            if link.allow is not None:
+                left = [spec for spec in left if matches(link.allow, spec.name)]
+            for policy in self._policies:
+                left = _allowed(policy, link, left)
         return tuple(left)
 
 

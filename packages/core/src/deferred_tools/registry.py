@@ -1,110 +1,107 @@
-"""Specs in, checked whole out: names, collisions, and where each tool comes from.
+"""Which tools exist and under which names, who may call them, and where a call goes.
 
 Built whole from what the sources have reported; a new report means a new registry. Knows
-nothing of callers, sessions or ranking.
+nothing of conversations or ranking.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from deferred_tools.errors import RegistryBuildError
+from deferred_tools.building.assembly import Assembly, Decorate, Given, as_it_is
+from deferred_tools.checking import check_arguments, result_problems
+from deferred_tools.errors import RegistryBuildError, UnknownToolError
 from deferred_tools.limits import Limits
-from deferred_tools.sources.base import SourceState, SourceStatus, Tool
-from deferred_tools.spec import Tier, ToolSpec, namespace, safe_name, suffixed
-from deferred_tools.validation import CompiledSchema, compile_parameters
-
-RESERVED = frozenset({"tool_search"})
-Decorate = Callable[[ToolSpec], ToolSpec]
-
-
-def _as_it_is(spec: ToolSpec) -> ToolSpec:
-    return spec
-
-
-@dataclass(frozen=True)
-class RegisteredTool:
-    """A tool under its model-facing name. `spec` is the registry's view, `tool` the original."""
-
-    spec: ToolSpec
-    tool: Tool
-    limits: Limits
-
-    @cached_property
-    def parameters(self) -> CompiledSchema:
-        """The schema of the arguments, compiled at the first call."""
-        return compile_parameters(self.spec.parameters, self.limits)
-
-    @cached_property
-    def output(self) -> CompiledSchema | None:
-        """The schema of structured results, or None without one."""
-        schema = self.spec.output_schema
-        return CompiledSchema(schema, self.limits) if schema else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceView:
-    """One source as the registry saw it."""
-
-    name: str
-    tier: Tier
-    state: SourceState
+from deferred_tools.lock import ToolsLock
+from deferred_tools.policy import AgentPolicy, AgentTools, Caller, Gate, Grants, Policy
+from deferred_tools.registered import AbsentTool, RegisteredTool, Route, SourceView
+from deferred_tools.settings import Settings
+from deferred_tools.sources.base import SourceStatus, ToolResult
+from deferred_tools.spec import Tier, ToolSpec, ToolTag
+from deferred_tools.status import status_of
+from deferred_tools.workflows import Workflow
 
 
 @dataclass(frozen=True)
 class Registry:
-    """Every tool that exists, by name, in registration order."""
+    """Every tool that can be called, by name, in registration order."""
 
     tools: Mapping[str, RegisteredTool] = field(default_factory=dict)
+    absent: Mapping[str, AbsentTool] = field(default_factory=dict)
+    """By name, those that are known and that nobody can call, each with the reason."""
     sources: Mapping[str, SourceView] = field(default_factory=dict)
+    """By namespace."""
     warnings: tuple[str, ...] = ()
     """Non-fatal findings: collisions, dropped tools, sources that are away."""
+    gate: Gate = field(default_factory=lambda: gate_of(Settings()))
+    """Who may reach what."""
+    settings: Settings = field(default_factory=Settings)
 
     @classmethod
     def build(
         cls,
+        settings: Settings,
         sources: Sequence[SourceView],
         *,
         previous: "Registry | None" = None,
+        workflows: Sequence[Workflow] = (),
+        lock: ToolsLock | None = None,
+        gate: Gate | None = None,
         limits: Limits | None = None,
-        decorate: Decorate = _as_it_is,
+        decorate: Decorate = as_it_is,
     ) -> "Registry":
-        """Name every tool of `sources` and check the whole.
+        """Name every tool and check the whole.
 
-        `previous` is the registry that this one follows: a tool that it named keeps its name.
-        `decorate` may add tags and aliases to a spec.
+        Args:
+            settings: What the host decides.
+            sources: What each source has reported.
+            previous: The registry that this one follows. A tool that it named keeps its name, and
+                what does not fit any more costs one tool where at the start it costs all.
+            workflows: The host's procedures.
+            lock: The tools that were accepted; a tool of a server that is another is withheld.
+            gate: Who may reach what (default: as the settings say).
+            limits: Bounds.
+            decorate: May add tags and aliases to a spec.
 
         Raises:
             RegistryBuildError: With every finding that should stop the start.
         """
-        previous = previous or cls()
-        names = _Names(previous, limits or Limits())
-        names.check_sources(sources)
-        # Where a tool comes from is what its source is, not what the tool says.
-        offered = [
-            (tool, replace(tool.spec, source=view.name, tier=view.tier))
-            for view in sources
-            for tool in view.state.tools
-        ]
-        named = names.assign([spec for _, spec in offered])
-        if names.problems:
-            raise RegistryBuildError(names.problems)
-        tools: dict[str, RegisteredTool] = {}
-        for (tool, plain), name in zip(offered, named, strict=True):
-            if name:
-                spec = decorate(replace(plain, name=name))
-                known = previous.tools.get(name)
-                if known and known.tool is tool and known.spec == spec:
-                    tools[name] = known  # it keeps its compiled schemas
-                else:
-                    tools[name] = RegisteredTool(spec, tool, names.limits)
-        warnings = [*(w for view in sources for w in _trouble(view)), *names.warnings]
-        return cls(tools, {view.name: view for view in sources}, tuple(warnings))
+        given = Given(
+            settings=settings,
+            workflows=tuple(workflows),
+            lock=lock,
+            limits=limits or Limits(),
+            decorate=decorate,
+        )
+        before = previous or cls()
+        specs = (*before.specs, *(absent.spec for absent in before.absent.values()))
+        made = Assembly(
+            given,
+            sources,
+            before=before.tools,
+            held={spec.id: spec.name for spec in specs},
+            strict=previous is None,
+        )
+        made.run()
+        if made.findings.problems:
+            raise RegistryBuildError(made.findings.problems)
+        warnings = tuple(made.findings.warnings)
+        gate = gate or gate_of(settings)
+        return cls(made.tools, made.absent, made.sources, warnings, gate, settings)
+
+    # --- what there is
 
     def get(self, name: str) -> RegisteredTool | None:
         """The tool of that name or qualified id, or None."""
+        if name in self.absent:  # it is ours, though a server's tool may have it for its id
+            return None
         return self.tools.get(name) or self._by_id.get(name)
+
+    def missing(self, name: str) -> AbsentTool | None:
+        """The tool of that name or qualified id that is known but cannot be called, or None."""
+        found = (tool for tool in self.absent.values() if name in (tool.spec.name, tool.spec.id))
+        return next(found, None)
 
     @cached_property
     def _by_id(self) -> dict[str, RegisteredTool]:
@@ -125,23 +122,82 @@ class Registry:
 
     def available(self, name: str) -> bool:
         """Whether the source of a known tool can take a call at present."""
-        return self.sources[self.tools[name].spec.source].state.status is SourceStatus.READY
+        return self.sources[self.tools[name].source].state.status is SourceStatus.READY
+
+    def route(self, name: str) -> Route | None:
+        """Where a call goes; None if it is unknown, disabled, withheld or not implemented."""
+        entry = self.get(name)
+        return entry.route if entry else None
+
+    def tags_of(self, names: Iterable[str]) -> frozenset[ToolTag]:
+        """What the tools of these names can do together; unknown ones can do nothing."""
+        entries = (self.get(name) for name in names)
+        return frozenset[ToolTag]().union(*(entry.spec.tags for entry in entries if entry))
 
     def status(self) -> dict[str, Any]:
-        """A JSON view for hosts: sources with state and reason, counts, warnings."""
-        return {
-            "tools": len(self.tools),
-            "sources": {
-                view.name: {
-                    "tier": view.tier.value,
-                    "status": view.state.status.value,
-                    "tools": len(view.state.tools),
-                    "reason": view.state.reason,
-                }
-                for view in self.sources.values()
-            },
-            "warnings": list(self.warnings),
-        }
+        """A JSON view for hosts: see `status.status_of`."""
+        return status_of(self.tools.values(), self.absent.values(), self.sources, self.warnings)
+
+    # --- who may call it
+
+    def allowed(self, caller: Caller | None, name: str) -> bool:
+        """Whether `caller` may call it. What cannot be called is refused whoever asks."""
+        entry = self.get(name)
+        return entry is not None and self.gate.allows(caller, entry.spec)
+
+    def specs_for(
+        self, caller: Caller | None, select: AgentTools | None = None
+    ) -> tuple[ToolSpec, ...]:
+        """What exists for `caller`, in registration order; of that only what `select` names."""
+        visible = self.gate.visible(caller, self.specs)
+        return tuple(spec for spec in visible if select is None or select.selects(spec))
+
+    # --- what a call is made of
+
+    def validate_args(self, name: str, arguments: Any) -> dict[str, Any]:
+        """`arguments` as the tool takes them: what was written as text is read, where it can be.
+
+        Raises:
+            UnknownToolError: It cannot be called.
+            InvalidArgumentsError: They do not fit its input schema.
+        """
+        return check_arguments(self._known(name), arguments, coerce=self.settings.coerce).value
+
+    def validate_result(self, name: str, structured: Any) -> tuple[str, ...]:
+        """What in a structured result does not fit the output schema; () without one.
+
+        Raises:
+            UnknownToolError: It cannot be called.
+        """
+        return result_problems(self._known(name), structured)
+
+    def map_args(
+        self, name: str, arguments: Mapping[str, Any], context: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """The arguments for the server's tool that carries out a contract; else as they are.
+
+        Raises:
+            UnknownToolError: It cannot be called.
+            MappingError: The mapping does not take them.
+        """
+        mapped = self._known(name).mapped
+        return mapped.mapping.map_args(arguments, context) if mapped else dict(arguments)
+
+    def map_result(self, name: str, result: ToolResult) -> Any:
+        """The output of a contract, from what the server's tool gave; else its structured content.
+
+        Raises:
+            UnknownToolError: It cannot be called.
+            MappingError: The mapping does not take it.
+        """
+        mapped = self._known(name).mapped
+        return mapped.mapping.map_result(result) if mapped else result.structured
+
+    def _known(self, name: str) -> RegisteredTool:
+        entry = self.get(name)
+        if entry is None:
+            raise UnknownToolError(name)
+        return entry
 
     def __len__(self) -> int:
         return len(self.tools)
@@ -153,89 +209,14 @@ class Registry:
         return isinstance(name, str) and self.get(name) is not None
 
 
-def _trouble(view: SourceView) -> Iterator[str]:
-    if view.state.reason:
-        yield f"{view.name}: {view.state.status.value}: {view.state.reason}"
-    yield from view.state.warnings
+def gate_of(
+    settings: Settings, policies: Iterable[Policy] | None = None, rules: Iterable[Policy] = ()
+) -> Gate:
+    """The gate of settings, of the host's own `policies`, and of the `rules` of plugins.
 
-
-class _Names:
-    """Hands out model-facing names; nobody's name changes because of a newcomer."""
-
-    def __init__(self, previous: Registry, limits: Limits) -> None:
-        self.limits = limits
-        self.problems: list[str] = []
-        self.warnings: list[str] = []
-        self._held = {entry.spec.id: entry.spec.name for entry in previous}
-        self._taken: dict[str, ToolSpec] = {}
-
-    def check_sources(self, sources: Iterable[SourceView]) -> None:
-        seen: set[str] = set()
-        for view in sources:
-            if view.name in seen:
-                self.problems.append(
-                    f"two sources share the namespace {view.name!r}: give one another name"
-                )
-            if not view.name or view.name != namespace(view.name):
-                self.problems.append(
-                    f"the source name {view.name!r} cannot be a namespace: use letters, digits, "
-                    "'-' and single '_' inside"
-                )
-            seen.add(view.name)
-
-    def assign(self, specs: Sequence[ToolSpec]) -> list[str]:
-        """A name for each of `specs`; "" for what is left out."""
-        named = [""] * len(specs)
-        for at in sorted(range(len(specs)), key=lambda at: self._turn(specs[at])):
-            if name := self._choose(specs[at]):
-                named[at] = name
-                self._taken[name] = specs[at]
-        return named
-
-    def _turn(self, spec: ToolSpec) -> tuple[bool, bool, bool]:
-        """Who chooses first: first-party tools, then holders, then names that need no change."""
-        changed = spec.tool != safe_name(spec.tool)
-        return (spec.tier is not Tier.CODE, spec.id not in self._held, changed)
-
-    def _choose(self, spec: ToolSpec) -> str:
-        wanted = self._held.get(spec.id) or self._wanted(spec)
-        if spec.tier is Tier.CODE:
-            return self._first_party(spec, wanted)
-        rivals: list[str] = []
-        for name in (wanted, suffixed(wanted, spec.id, self.limits.name_length)):
-            rival = self._taken.get(name)
-            if rival is None:
-                if rivals:
-                    self.warnings.append(
-                        f"{spec.id!r} and {rivals[0]!r} share a name: the former is called {name!r}"
-                    )
-                return name
-            if rival.id == spec.id:
-                self.warnings.append(f"{spec.id!r} is listed twice: the later one is left out")
-                return ""
-            rivals.append(rival.id)
-        # Only a server that foresees the suffix of its own tool comes here.
-        self.warnings.append(
-            f"{spec.id!r} has no name of its own beside {' and '.join(rivals)}: it is left out"
-        )
-        return ""
-
-    def _first_party(self, spec: ToolSpec, name: str) -> str:
-        rival = self._taken.get(name)
-        if name in RESERVED:
-            self.problems.append(
-                f"a tool is named {name!r}, which is the search tool's own name: rename yours"
-            )
-        elif rival is not None:
-            self.problems.append(
-                f"two tools are named {name!r} ({rival.id!r} and {spec.id!r}): rename one"
-            )
-        else:
-            return name
-        return ""
-
-    def _wanted(self, spec: ToolSpec) -> str:
-        name = safe_name(spec.tool if spec.tier is Tier.CODE else spec.id)
-        if name and len(name) <= self.limits.name_length:
-            return name
-        return suffixed(name, spec.id, self.limits.name_length)
+    The settings' grants are the default policy. Where there is none at all, nothing is allowed.
+    """
+    by_default = policies is None or settings.grants is not None
+    granted = (Grants(settings.grants),) if by_default else ()
+    found = (*(policies or ()), *granted, *rules)
+    return Gate((*found, AgentPolicy(settings.agents)) if found else ())

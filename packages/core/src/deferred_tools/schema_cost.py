@@ -3,6 +3,7 @@
 References and alternatives can multiply to billions of places where a value is checked.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -19,7 +20,13 @@ _IN_PLACE = frozenset(
 _OF_VALUES = frozenset({"additionalProperties", "patternProperties", "unevaluatedProperties"})
 _OF_ITEMS = frozenset({"items", "prefixItems", "additionalItems", "unevaluatedItems", "contains"})
 _APPLIED = {*_REFERENCES, *_IN_PLACE, *_OF_VALUES, *_OF_ITEMS, "properties", "propertyNames"}
-_BY_NAME = frozenset({"dependentSchemas", "dependencies", "patternProperties"})
+_BY_NAME = frozenset({"dependentRequired", "dependentSchemas", "dependencies", "patternProperties"})
+# The common keywords that complain of nothing themselves; `required` is counted by names.
+_SILENT = frozenset(
+    {"$defs", "$id", "$ref", "$schema", "allOf", "default", "definitions", "description"}
+    | {"examples", "if", "items", "prefixItems", "properties", "required", "title"}
+)
+_COMPLAINT_BYTES = 2_048
 
 
 def named_references(schema: dict[str, Any]) -> int:
@@ -60,6 +67,47 @@ def count_steps(schema: dict[str, Any], value: Any, most: int) -> int:
         if not part.keys().isdisjoint(_APPLIED):
             todo += islice(_below(schema, part, item), most + 1)
     return taken + len(todo)
+
+
+def count_copied(schema: dict[str, Any], value: Any, most: int) -> int:
+    """How many bytes it may take to say where `value` does not fit; stops counting past `most`.
+
+    A validator copies what it complains of, at every place and also inside alternatives: 4 MB
+    against 1,000 of them were seen to take 15 GB.
+    """
+    todo: list[tuple[Any, Any]] = [(schema, value)]
+    copied = 0
+    while todo and copied + len(todo) * _COMPLAINT_BYTES <= most:
+        part, item = todo.pop()
+        copied += _COMPLAINT_BYTES
+        if complaints := _complaints(part, item):
+            copied += (json_bytes(item) + _COMPLAINT_BYTES) * complaints
+        if isinstance(part, dict):
+            todo += islice(_below(schema, part, item), most // _COMPLAINT_BYTES + 1)
+    return copied + len(todo) * _COMPLAINT_BYTES
+
+
+def json_bytes(value: Any) -> int:
+    """How many bytes of compact JSON `value` takes."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str, skipkeys=True)
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _complaints(part: Any, item: Any) -> int:
+    """How many complaints about `item` itself there may be; rather too many."""
+    if not isinstance(part, dict):
+        return int(part is False)
+    count = len(part.keys() - _SILENT)
+    if isinstance(item, dict):
+        wanted = [part.get("required")]
+        for key in ("dependentRequired", "dependencies"):
+            wanted += _parts(key, part.get(key))
+        for names in wanted:
+            if isinstance(names, list | tuple):
+                count += sum(isinstance(name, str) and name not in item for name in names)
+        if "propertyNames" in part:
+            count += len(item)
+    return count
 
 
 def _below(root: dict[str, Any], part: dict[str, Any], item: Any) -> Iterator[tuple[Any, Any]]:

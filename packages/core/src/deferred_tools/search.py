@@ -2,46 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from html import escape
 from typing import Any
 
+from deferred_tools.approval import ApprovalRequest
 from deferred_tools.limits import Limits
-from deferred_tools.policy import CallerKind
 from deferred_tools.registry import Registry
 from deferred_tools.retrievers.base import Retriever
+from deferred_tools.search_misses import REFUSED, Miss, Misses, MissReason
 from deferred_tools.search_request import SearchRequest
 from deferred_tools.session import Session
-from deferred_tools.sources.base import SourceStatus
-from deferred_tools.spec import SEPARATOR, ToolSpec, ToolSummary
+from deferred_tools.settings import Trifecta
+from deferred_tools.spec import ToolSpec, ToolSummary
+from deferred_tools.trifecta import completes, reason
 
-
-class MissReason(StrEnum):
-    """Why something was not enabled."""
-
-    NO_MATCH = "no_match"
-    SERVER_CONNECTING = "server_connecting"
-    SERVER_UNAVAILABLE = "server_unavailable"
-    AUTH_REQUIRED = "auth_required"
-    DISABLED = "disabled"
-    LIMIT_REACHED = "limit_reached"
-
-
-_REASONS = {
-    SourceStatus.CONNECTING: MissReason.SERVER_CONNECTING,
-    SourceStatus.UNAVAILABLE: MissReason.SERVER_UNAVAILABLE,
-    SourceStatus.AUTH_REQUIRED: MissReason.AUTH_REQUIRED,
-    SourceStatus.DISABLED: MissReason.DISABLED,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Miss:
-    """Something asked for that was not enabled, why, and what to try."""
-
-    wanted: str
-    reason: MissReason
-    hint: str
+_REPEATS = 2
+"""Searches with the same outcome that one turn may make."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +29,13 @@ class SearchOutcome:
     already: tuple[ToolSummary, ...] = ()
     misses: tuple[Miss, ...] = ()
     notes: tuple[str, ...] = ()
+    approvals: tuple[ApprovalRequest, ...] = ()
+    """What the host could let through: `Session.approve`, then search again."""
+
+    @property
+    def refused(self) -> bool:
+        """Whether the search itself was refused, so that it is an error."""
+        return any(miss.reason in REFUSED for miss in self.misses)
 
     @property
     def text(self) -> str:
@@ -104,13 +87,14 @@ class ToolSearch:
         made = len(session.searches_in(turn)) if turn else 0
         if made + position >= self.limits.searches_per_turn:
             return SearchOutcome(session=session, misses=(self._spent(request),))
-        wanted, misses = self._by_name(request, session)
+        why = Misses(self.registry, session.caller)
+        wanted, misses = self._by_name(request, why)
         found = self._by_query(request)
         specs = tuple({s.name: s for s in (*wanted, *found)}.values())
         ready = [s for s in specs if self.registry.available(s.name)]
-        misses += [self._away(s.name, s.source) for s in specs if s not in ready]
+        misses += [why.of_tool(s) for s in specs if s not in ready]
         if request.query and not found:
-            misses.append(self._no_match(request.query, session))
+            misses.append(why.of_query(request.query))
         if not request.query and not request.names:
             misses.append(Miss("(nothing)", MissReason.NO_MATCH, "Give `query` or `names`."))
         return self._outcome(session, request, ready, misses, turn=turn, position=position)
@@ -127,17 +111,24 @@ class ToolSearch:
     ) -> SearchOutcome:
         most = self.limits.enabled_tools
         held = {e.name: e.digest for e in session.enabled(most)}
+        ready, held_back = self._held_back(session, ready, held)
+        misses += [self._blocked(request) for request in held_back]
         beyond = [s.name for s in ready[most:]]
         ready = ready[:most]
         fresh = [s for s in ready if held.get(s.name) != s.digest]
         kept = [s for s in ready if held.get(s.name) == s.digest]
         names = tuple(s.name for s in ready)
-        before = [(s.query, s.found) for s in session.searches_in(turn)]
+        before = [(s.query, s.found) for s in session.searches_in(turn)].count(
+            (request.asked, names)
+        )
+        if turn and before >= _REPEATS and not fresh:
+            after = session.searched(turn, request.asked, names, position=position)
+            return SearchOutcome(session=after, misses=(_repeated(request, names),))
         after = session.enable([*fresh, *kept], query=request.query, position=position)
         after = after.searched(turn, request.asked, names, position=position)
         notes = list(request.notes)
-        if kept and not fresh and (request.asked, names) in before:
-            notes.append(f"You have searched this before with the same result: call {names[0]}.")
+        if before and not fresh:
+            notes.append(f"You have searched this before with the same result: {_instead(names)}.")
         dropped = held.keys() - {e.name for e in after.enabled(most)}
         for what, which in (("Not enabled", beyond), ("No longer enabled", sorted(dropped))):
             if which:
@@ -148,11 +139,35 @@ class ToolSearch:
             already=tuple(self.summaries[s.name] for s in kept),
             misses=tuple(misses),
             notes=tuple(notes),
+            approvals=held_back if self.registry.settings.trifecta is Trifecta.ASK else (),
         )
 
-    def _by_name(
-        self, request: SearchRequest, session: Session
-    ) -> tuple[list[ToolSpec], list[Miss]]:
+    def _held_back(
+        self, session: Session, specs: Sequence[ToolSpec], held: Mapping[str, str]
+    ) -> tuple[list[ToolSpec], tuple[ApprovalRequest, ...]]:
+        """Those that may be enabled together, best first, and those that complete the trifecta."""
+        if self.registry.settings.trifecta is Trifecta.OFF:
+            return list(specs), ()
+        tags = self.registry.tags_of(held) | frozenset(session.exposed)
+        free: list[ToolSpec] = []
+        back: list[ApprovalRequest] = []
+        for spec in specs:
+            enabled = held.get(spec.name) == spec.digest
+            if not enabled and completes(tags, spec.tags) and not session.approves(spec):
+                back.append(ApprovalRequest(spec, reason(tags, spec.tags)))
+            else:
+                free.append(spec)
+                tags |= spec.tags
+        return free, tuple(back)
+
+    def _blocked(self, request: ApprovalRequest) -> Miss:
+        if self.registry.settings.trifecta is Trifecta.ASK:
+            hint = f"It was not approved for this conversation: {request.reason}."
+            return Miss(request.spec.name, MissReason.APPROVAL_NEEDED, hint)
+        hint = f"Not in this conversation: {request.reason}. Go on without it, or tell the user."
+        return Miss(request.spec.name, MissReason.BLOCKED_BY_POLICY, hint)
+
+    def _by_name(self, request: SearchRequest, why: Misses) -> tuple[list[ToolSpec], list[Miss]]:
         found: list[ToolSpec] = []
         misses: list[Miss] = []
         for name in request.names:
@@ -160,7 +175,7 @@ class ToolSearch:
             if entry and entry.spec.name in self.visible:
                 found.append(entry.spec)
             else:
-                misses.append(self._no_name(name, session))
+                misses.append(why.of_name(name))
         return found, misses
 
     def _by_query(self, request: SearchRequest) -> tuple[ToolSpec, ...]:
@@ -171,40 +186,21 @@ class ToolSearch:
         found = [self.visible[hit.name] for hit in hits if hit.name in self.visible]
         return tuple(found[: request.limit])
 
-    def _no_name(self, name: str, session: Session) -> Miss:
-        source = name.split(SEPARATOR, 1)[0]
-        view = self.registry.sources.get(source)
-        if view and view.state.status in _REASONS and session.caller.kind is CallerKind.ROOT:
-            return self._away(name, source)
-        return Miss(name, MissReason.NO_MATCH, "Check it in <available_tools>, or give a `query`.")
-
-    def _no_match(self, query: str, session: Session) -> Miss:
-        """Nothing found; the application itself is told which servers could not be searched."""
-        away = [
-            f"{view.name} ({view.state.status.value})"
-            for view in self.registry.sources.values()
-            if view.state.status in _REASONS and view.state.status is not SourceStatus.DISABLED
-        ]
-        hint = "Try other words, or a name from <available_tools>."
-        if away and session.caller.kind is CallerKind.ROOT:
-            hint += f" These servers could not be searched in full: {', '.join(away)}."
-        return Miss(query, MissReason.NO_MATCH, hint)
-
-    def _away(self, name: str, source: str) -> Miss:
-        state = self.registry.sources[source].state
-        hint = {
-            SourceStatus.CONNECTING: "Its server is still starting: search again in a moment.",
-            SourceStatus.AUTH_REQUIRED: "Its server wants the user to sign in first.",
-            SourceStatus.DISABLED: "It was switched off by the host.",
-        }.get(state.status, "Its server cannot be reached at present: try again later.")
-        return Miss(name, _REASONS[state.status], hint)
-
     def _spent(self, request: SearchRequest) -> Miss:
         hint = (
             f"{self.limits.searches_per_turn} searches are allowed in one turn. Work with the "
             "tools that are enabled, or tell the user what is missing."
         )
         return Miss(request.asked or "(nothing)", MissReason.LIMIT_REACHED, hint)
+
+
+def _repeated(request: SearchRequest, names: Sequence[str]) -> Miss:
+    hint = f"It gives the same again and again: {_instead(names)}. Do not search this again."
+    return Miss(request.asked or "(nothing)", MissReason.REPEATED, hint)
+
+
+def _instead(names: Sequence[str]) -> str:
+    return f"call {names[0]}" if names else "use other words, or tell the user what is missing"
 
 
 def _bullet(tool: ToolSummary) -> str:

@@ -2,11 +2,13 @@
 
 The framework keeps it where it keeps its state, so it survives restarts, forks and other
 machines. Two searches that ran side by side each change a copy; `merge` unites them, and is
-associative, commutative and idempotent. Time is logical (a Lamport clock over the session
-itself), so that the order of tools is the same in every process and on every replay.
+associative, commutative and idempotent: nothing is ever taken out, what ends is marked. Time is
+logical (a Lamport clock over the session itself), so that the order of tools is the same in every
+process and on every replay.
 """
 
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from math import floor
 from typing import Self
 
@@ -14,7 +16,16 @@ from pydantic import BaseModel, ConfigDict
 
 from deferred_tools.limits import LEDGER, SEARCHES
 from deferred_tools.policy import Caller
-from deferred_tools.spec import ToolSpec
+from deferred_tools.spec import ToolSpec, ToolTag
+from deferred_tools.trifecta import completes
+
+
+class Inherit(StrEnum):
+    """What a helper agent takes over of what is enabled in the conversation that asks it."""
+
+    NONE = "none"
+    ALL = "inherit"
+    SUBSET = "subset"
 
 
 class Enablement(BaseModel):
@@ -31,6 +42,8 @@ class Enablement(BaseModel):
     """Logical time of the last enabling or call."""
     off: float = 0.0
     """Logical time of the last disabling."""
+    uses: int = 0
+    """Calls so far; of calls in two branches that are merged, those of the busier one."""
     query: str = ""
 
     @property
@@ -50,6 +63,15 @@ class SearchRecord(BaseModel):
     found: tuple[str, ...]
 
 
+class Approval(BaseModel):
+    """A tool that the host allowed here although it completes the trifecta, as it then was."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    digest: str
+
+
 class Session(BaseModel):
     """The conversation's ledger. Every change returns a new session, or self if nothing changed."""
 
@@ -58,6 +80,9 @@ class Session(BaseModel):
     caller: Caller = Caller.anonymous()
     ledger: tuple[Enablement, ...] = ()
     searches: tuple[SearchRecord, ...] = ()
+    exposed: tuple[ToolTag, ...] = ()
+    """Tags of the tools called so far: what was read stays read, whatever is disabled."""
+    approved: tuple[Approval, ...] = ()
 
     @property
     def clock(self) -> float:
@@ -106,12 +131,51 @@ class Session(BaseModel):
             [e.model_copy(update={"off": now}) for e in self.ledger if e.name in gone and e.active]
         )
 
-    def touch(self, names: Iterable[str], *, limit: int = LEDGER) -> Self:
-        """Note that those of `names` that are enabled within `limit` were called just now."""
-        called, now = set(names), self.tick()
-        return self._with(
-            [e.model_copy(update={"used": now}) for e in self.enabled(limit) if e.name in called]
-        )
+    def called(self, specs: Sequence[ToolSpec], *, limit: int = LEDGER) -> Self:
+        """Note calls, in their order: of `specs`, those that are enabled within `limit`.
+
+        The tags of a call that completes the trifecta are not noted: it will be refused.
+        """
+        held = {e.name: e for e in self.enabled(limit)}
+        made = [s for s in specs if s.name in held and held[s.name].digest == s.digest]
+        now, exposed = self.tick(), set(self.exposed)
+        for spec in made:
+            entry = held[spec.name]
+            held[spec.name] = entry.model_copy(update={"used": now, "uses": entry.uses + 1})
+            if not completes(exposed, spec.tags) or self.approves(spec):
+                exposed |= spec.tags
+        changed = [held[name] for name in dict.fromkeys(spec.name for spec in made)]
+        return self._with(changed).exposed_to(exposed)
+
+    def exposed_to(self, tags: Iterable[ToolTag]) -> Self:
+        """This session after a call of a tool with `tags`."""
+        exposed = tuple(sorted({*self.exposed, *tags}))
+        return self if exposed == self.exposed else self.model_copy(update={"exposed": exposed})
+
+    def approve(self, specs: Iterable[ToolSpec]) -> Self:
+        """Let these tools be used here although they complete the trifecta: the host's word."""
+        given = [Approval(name=spec.name, digest=spec.digest) for spec in specs]
+        return self.model_copy(update={"approved": _sorted([*self.approved, *given])})
+
+    def approves(self, spec: ToolSpec) -> bool:
+        """Whether the host has approved the tool as it is now."""
+        return Approval(name=spec.name, digest=spec.digest) in self.approved
+
+    def child(
+        self, caller: Caller, inherit: Inherit = Inherit.NONE, *, names: Iterable[str] = ()
+    ) -> Self:
+        """The session of a helper agent: with nothing enabled, all of it, or only `names`.
+
+        It is exposed to whatever this one is exposed to, as it is told of that, but has none of
+        its approvals. Its `caller` is best made by `Caller.child`.
+        """
+        wanted = set(names)
+        kept = {
+            Inherit.NONE: (),
+            Inherit.ALL: self.ledger,
+            Inherit.SUBSET: tuple(e for e in self.ledger if e.name in wanted),
+        }[inherit]
+        return type(self)(caller=caller, ledger=kept, exposed=self.exposed)
 
     def searched(self, turn: str, query: str, found: Iterable[str], *, position: int = 0) -> Self:
         """Note a search."""
@@ -130,6 +194,8 @@ class Session(BaseModel):
                 "caller": caller,
                 "ledger": _united([*self.ledger, *other.ledger]),
                 "searches": _latest({*self.searches, *other.searches}),
+                "exposed": tuple(sorted({*self.exposed, *other.exposed})),
+                "approved": _sorted([*self.approved, *other.approved]),
             }
         )
 
@@ -140,7 +206,7 @@ class Session(BaseModel):
 
 
 def _united(entries: list[Enablement]) -> tuple[Enablement, ...]:
-    """One entry per (name, digest): earliest `since`, latest `used` and `off`."""
+    """One entry per (name, digest): earliest `since`, latest `used` and `off`, most `uses`."""
     known: dict[tuple[str, str], Enablement] = {}
     for entry in entries:
         key = (entry.name, entry.digest)
@@ -150,10 +216,18 @@ def _united(entries: list[Enablement]) -> tuple[Enablement, ...]:
             continue
         first = min(old, entry, key=lambda e: (e.since, e.query))
         known[key] = first.model_copy(
-            update={"used": max(old.used, entry.used), "off": max(old.off, entry.off)}
+            update={
+                "used": max(old.used, entry.used),
+                "off": max(old.off, entry.off),
+                "uses": max(old.uses, entry.uses),
+            }
         )
     kept = sorted(known.values(), key=_recency)[:LEDGER]
     return tuple(sorted(kept, key=lambda e: (e.since, e.name, e.digest)))
+
+
+def _sorted(approvals: Iterable[Approval]) -> tuple[Approval, ...]:
+    return tuple(sorted(set(approvals), key=lambda a: (a.name, a.digest)))
 
 
 def _recency(entry: Enablement) -> tuple[float, str, str]:

@@ -12,7 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 SEPARATOR = "__"
 _UNSAFE = re.compile(r"[^a-zA-Z0-9_-]")
@@ -24,6 +26,10 @@ _BLANK = re.compile(
 _EMPTY_SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
 
 
+Pattern = Annotated[str, Field(pattern=r"^[^*]+\*?$|^\*$")]
+"""Which names are meant: `exact`, `prefix*` or `*`."""
+
+
 class ToolTag(StrEnum):
     """What a tool can do to a conversation's safety (the trifecta)."""
 
@@ -33,8 +39,10 @@ class ToolTag(StrEnum):
 
 
 class Tier(StrEnum):
-    """Who stands behind a tool. First-party names cannot be taken by a server."""
+    """Who stands behind a tool, the strongest first: its name goes to the stronger one."""
 
+    CONTRACT = "contract"
+    """Defined by the host, whatever runs it."""
     CODE = "code"
     MCP = "mcp"
 

@@ -8,33 +8,38 @@ background loop that it owns, so it works from any thread and any event loop.
 from collections.abc import Callable, Iterable
 from typing import Any, Self, TypedDict, Unpack
 
-from pydantic import BaseModel
-
 from deferred_tools import resolve as resolving
-from deferred_tools.call import call as run_call
+from deferred_tools.approval import Approve, ask_nobody
 from deferred_tools.catalog import ToolCatalog
-from deferred_tools.errors import DeferredToolsError
+from deferred_tools.dispatch import Admitted, Dispatch
 from deferred_tools.keeper import WorldKeeper
 from deferred_tools.limits import Limits
+from deferred_tools.lock import ToolsLock
 from deferred_tools.plugins import Plugins
-from deferred_tools.policy import Caller, Gate, Grants, Policy
+from deferred_tools.policy import Caller, Policy
 from deferred_tools.prompt import CountTokens, estimate_tokens
-from deferred_tools.registry import RegisteredTool, Registry
+from deferred_tools.registered import RegisteredTool
+from deferred_tools.registry import Registry, gate_of
 from deferred_tools.retrievers.base import Degrades, Retriever
 from deferred_tools.retrievers.builtin import builtin
-from deferred_tools.search import SearchOutcome, ToolSearch
-from deferred_tools.search_request import SearchRequest
+from deferred_tools.search import SearchOutcome
+from deferred_tools.searching import Searching
 from deferred_tools.session import Session
-from deferred_tools.sources.base import Source, SourceState, Tool, ToolResult
-from deferred_tools.sources.functions import FunctionSource
+from deferred_tools.settings import Settings
+from deferred_tools.sources.base import Source, SourceState, ToolResult
+from deferred_tools.sources.gather import gathered
+from deferred_tools.workflows import Workflow
 from deferred_tools.world import World, WorldBuilder
 
 
 class ToolsetOptions(TypedDict, total=False):
     """Everything about a Toolset but its sources. Each may be left out."""
 
+    settings: Settings
+    """Contracts, overrides, grants and more; see `Settings`. Default: none of it."""
     policies: Iterable[Policy]
-    """Who may reach what; all must agree. Default: `Grants()`, all to root and sub-agents."""
+    """Who may reach what, besides the settings' grants; all must agree. Default without such
+    grants: `Grants()`, all to root, workflows and sub-agents."""
     retriever: str | Callable[[], Retriever]
     """A built-in or a plugin's retriever by name, or a factory of one. Default: "bm25"."""
     limits: Limits
@@ -43,6 +48,10 @@ class ToolsetOptions(TypedDict, total=False):
     """Objects or modules with hooks (see `hookspecs`)."""
     count_tokens: CountTokens
     """Counts the tokens of the prompt block. Default: an estimate on the high side."""
+
+
+def _always(_: RegisteredTool) -> bool:
+    return True
 
 
 class Toolset:
@@ -56,16 +65,20 @@ class Toolset:
 
         Raises:
             PluginError: A plugin cannot be registered, or failed.
-            ConfigurationError: There is no retriever of that name.
+            ConfigurationError: There is no retriever of that name, or the lock file that the
+                settings name cannot be used.
         """
+        settings = options.get("settings") or Settings()
         self.limits = options.get("limits") or Limits()
         self.plugins = Plugins(options.get("plugins", ()))
         added = [s for some in self.plugins.ask("deferred_tools_sources") for s in some]
         rules = [p for some in self.plugins.ask("deferred_tools_policies") for p in some]
-        self._gate = Gate([*options.get("policies", (Grants(),)), *rules])
         self._count_tokens = options.get("count_tokens", estimate_tokens)
         builder = WorldBuilder(
             sources=(*sources, *added),
+            settings=settings,
+            lock=ToolsLock.from_file(settings.lock) if settings.lock else None,
+            gate=gate_of(settings, options.get("policies"), rules),
             make_retriever=self._factory(options.get("retriever", "bm25")),
             decorate=self.plugins.decorate,
             limits=self.limits,
@@ -81,18 +94,18 @@ class Toolset:
         an iterable of tools: functions, `Lazy` factories, import strings, Tools, or a
         framework's tool objects. Loose tools become one source, `functions`.
         """
-        found: list[Source] = []
-        loose: list[object] = []
-        place = 0
-        for item in (item for given in sources for item in _items(given)):
-            if isinstance(item, Source):
-                found.append(item)
-                continue
-            place = place if loose else len(found)
-            loose.append(item)
-        if loose:
-            found.insert(place, FunctionSource(loose))
-        return cls(found, **options)
+        return cls(gathered(sources), **options)
+
+    def register_workflow_tools(self, workflows: Iterable[Workflow]) -> Self:
+        """Offer the host's procedures as tools: once, before the toolset is first used.
+
+        They are checked when it opens; their tags are derived from the tools that they use.
+
+        Raises:
+            ConfigurationError: It has been done, or the toolset has been used.
+        """
+        self._keeper.register(tuple(workflows))
+        return self
 
     # --- lifetime
 
@@ -141,94 +154,87 @@ class Toolset:
     def catalog(self, caller: Caller | None) -> ToolCatalog:
         """Level 1 as `caller` may see it now. Lazy: opens the toolset at its first query."""
         return ToolCatalog(
-            lambda: self.world.view(self._gate, caller).specs,
+            lambda: self.world.view(caller).specs,
             limits=self.limits,
             count_tokens=self._count_tokens,
         )
 
     def prompt(self, caller: Caller | None) -> str:
         """The `<available_tools>` block for `caller`; "" if nothing is available to it."""
-        return self.world.view(self._gate, caller).block
+        return self.world.view(caller).block
 
     def search(
-        self, session: Session, arguments: Any, *, turn: str = "", position: int = 0
+        self,
+        session: Session,
+        arguments: Any,
+        *,
+        turn: str = "",
+        position: int = 0,
+        approve: Approve = ask_nobody,
     ) -> SearchOutcome:
         """Answer a `tool_search` call of the model, with whatever arguments it sent.
 
-        `turn` names the conversation's turn, `position` the place of this call among the
-        searches that the model asked for side by side.
+        Args:
+            session: The conversation.
+            arguments: What the model sent.
+            turn: Names the conversation's turn, in which searches are counted.
+            position: The place of this call among the searches that the model asked for side by
+                side.
+            approve: Asks the host about tools that complete the trifecta, where the settings say
+                so; it may raise what interrupts a run.
         """
-        world = self.world
-        view = world.view(self._gate, session.caller)
-        request = SearchRequest.parse(arguments, self.limits)
-        search = ToolSearch(
-            registry=world.registry,
-            visible=view.by_name,
-            summaries=view.summaries,
-            retriever=view.retriever,
-            limits=self.limits,
-        )
-        outcome = search.run(session, request, turn=turn, position=position)
-        new = tuple(tool.name for tool in outcome.enabled)
-        found = (*new, *(tool.name for tool in outcome.already))
-        caller = session.caller
-        self.plugins.tell(
-            "deferred_tools_searched", caller=caller, query=request.query, found=found
-        )
-        if new:
-            self.plugins.tell("deferred_tools_enabled", caller=caller, names=new)
-        return outcome
+        searching = Searching(world=self.world, plugins=self.plugins, limits=self.limits)
+        return searching.answer(session, arguments, turn=turn, position=position, approve=approve)
 
     def bound(self, session: Session) -> tuple[RegisteredTool, ...]:
         """The tools to bind for `session`, in first-enabled order."""
-        return resolving.bound(
-            registry=self.world.registry,
-            gate=self._gate,
-            session=session,
-            limit=self.limits.enabled_tools,
-        )
+        limit = self.limits.enabled_tools
+        return resolving.bound(registry=self.world.registry, session=session, limit=limit)
 
-    def resolve(self, session: Session, name: str) -> RegisteredTool:
-        """The enabled tool that `session` may call as `name`.
+    def called(self, session: Session, names: Iterable[str]) -> Session:
+        """`session` after the model has asked for calls of `names`, in their order.
+
+        Counts the calls that may run, and what they bring into the conversation: hold this
+        against the calls themselves.
+        """
+        entries = map(self.world.registry.get, names)
+        specs = [entry.spec for entry in entries if entry is not None]
+        return session.called(specs, limit=self.limits.enabled_tools)
+
+    def check(
+        self,
+        session: Session,
+        name: str,
+        arguments: Any,
+        *,
+        strict: Callable[[RegisteredTool], bool] = _always,
+        approve: Approve = ask_nobody,
+    ) -> Admitted:
+        """See whether a call may run that a framework will run, with the arguments for it.
+
+        Arguments must fit the schema where `strict` says so of the tool; `approve` is as for
+        `search`.
 
         Raises:
-            UnknownToolError: There is none, or none that the caller may know of.
-            ToolNotEnabledError: It must be searched for first.
+            ModelError: It may not; the message tells the model what to do instead.
         """
-        try:
-            return resolving.resolve(
-                name,
-                registry=self.world.registry,
-                gate=self._gate,
-                session=session,
-                limit=self.limits.enabled_tools,
-            )
-        except DeferredToolsError as error:
-            self._refused(session, name, error)
-            raise
+        return self._dispatch.check(session, name, arguments, strict=strict, approve=approve)
 
-    async def acall(self, session: Session, name: str, arguments: Any) -> ToolResult:
-        """Resolve and call a tool, once.
+    async def acall(
+        self, session: Session, name: str, arguments: Any, *, run: str = ""
+    ) -> ToolResult:
+        """Resolve and call a tool, once. `run` names the host's run, for mappings.
 
         Raises:
             ModelError: It was not run; the message tells the model what to do instead.
             HostError: It could not be reached or did not answer in time.
         """
         await self.aopen()
-        entry = self.resolve(session, name)
-        try:
-            result = await run_call(entry, arguments, limits=self.limits)
-        except DeferredToolsError as error:
-            self._refused(session, name, error)
-            raise
-        self.plugins.tell(
-            "deferred_tools_called", caller=session.caller, name=entry.spec.name, result=result
-        )
-        return result
+        return await self._dispatch.call(session, name, arguments, run)
 
-    def call(self, session: Session, name: str, arguments: Any) -> ToolResult:
+    def call(self, session: Session, name: str, arguments: Any, *, run: str = "") -> ToolResult:
         """`acall` for code that is not async: runs in the background loop."""
-        result: ToolResult = self._keeper.run(self.acall, session, name, arguments)
+        result: ToolResult = self._keeper.run(self._acall, session, name, arguments, run)
         return result
 
     # --- what hosts look at
@@ -263,25 +269,18 @@ class Toolset:
 
     # --- inside
 
+    @property
+    def _dispatch(self) -> Dispatch:
+        registry = self.world.registry
+        return Dispatch(registry=registry, plugins=self.plugins, limits=self.limits)
+
     def _factory(self, retriever: str | Callable[[], Retriever]) -> Callable[[], Retriever]:
         if not isinstance(retriever, str):
             return retriever
-        for named in self.plugins.ask("deferred_tools_retrievers"):
-            if retriever in named:
-                factory: Callable[[], Retriever] = named[retriever]
-                return factory
-        return builtin(retriever)
+        return self.plugins.retriever(retriever) or builtin(retriever)
 
     def _source_changed(self, source: str, state: SourceState) -> None:
         self.plugins.tell("deferred_tools_source_changed", source=source, state=state)
 
-    def _refused(self, session: Session, name: str, error: Exception) -> None:
-        self.plugins.tell("deferred_tools_refused", caller=session.caller, name=name, error=error)
-
-
-def _items(given: object) -> Iterable[object]:
-    """The sources or tools that an argument of `from_sources` stands for."""
-    # A pydantic model can be iterated too, over its fields: a tool object of a framework.
-    if isinstance(given, Source | Tool | str | BaseModel) or not isinstance(given, Iterable):
-        return (given,)
-    return given
+    async def _acall(self, session: Session, name: str, arguments: Any, run: str) -> ToolResult:
+        return await self.acall(session, name, arguments, run=run)

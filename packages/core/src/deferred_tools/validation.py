@@ -6,27 +6,38 @@ starts (references and alternatives can multiply to billions), and patterns with
 with a bounded number of back-tracks: so that neither a schema nor a value can exhaust the process.
 """
 
-import json
-from collections.abc import Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import jsonschema_rs
 
+from deferred_tools.coercion import mend
+from deferred_tools.complaints import short, told
 from deferred_tools.limits import Limits
-from deferred_tools.schema_cost import count_steps, named_references
+from deferred_tools.schema_cost import count_copied, count_steps, json_bytes, named_references
 
-MAX_PROBLEMS = 5
-_MAX_TEXT = 300
-# To say where a value does not fit, the validator copies it at every such place, also inside
-# alternatives: 4 MB against 1,000 of them were seen to take 15 GB.
-_MAX_TOLD_STEPS = 2_000
 _MAX_COPIED = 16 * 1024 * 1024
 _MAX_NAMED_REFERENCES = 16
 
 
 class SchemaError(ValueError):
     """A schema that cannot be used; the message says why, without naming the tool."""
+
+
+class _UncheckedError(Exception):
+    """A value that cannot be checked, or only without saying where; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A value as it is to be used, or the problems because of which it cannot be."""
+
+    value: Any
+    notes: tuple[str, ...] = ()
+    """What was changed, and where; no values."""
+    problems: tuple[str, ...] = ()
+    """At most five, and "and more"; the value is then the one given."""
 
 
 class CompiledSchema:
@@ -53,35 +64,56 @@ class CompiledSchema:
             self._validator = jsonschema_rs.validator_for(
                 self._schema,
                 offline=True,
+                mask="it",
                 pattern_options=jsonschema_rs.FancyRegexOptions(
                     backtrack_limit=limits.regex_backtracks
                 ),
             )
         except (jsonschema_rs.ReferencingError, ValueError, TypeError) as error:
-            raise SchemaError(_short(getattr(error, "message", str(error)))) from None
+            raise SchemaError(short(getattr(error, "message", str(error)))) from None
 
     def problems(self, value: Any) -> tuple[str, ...]:
         """At most five complaints about `value`, each with its path; empty when it fits."""
-        if found := oversize(value, self._limits):
-            return (found,)
-        most = self._limits.validation_steps
-        steps = count_steps(self._schema, value, most)
-        if steps > most:
-            return (f"more than {most} steps would be needed to check it",)
         try:
-            if self._validator.is_valid(value):
-                return ()
-            return self._explained(value, steps)
-        except (ValueError, TypeError) as error:
-            return (_short(str(error)),)
+            return told(self._schema, self._errors(value))
+        except _UncheckedError as error:
+            return (str(error),)
 
-    def _explained(self, value: Any, steps: int) -> tuple[str, ...]:
-        costly = steps > _MAX_TOLD_STEPS or steps * _json_bytes(value) > _MAX_COPIED
-        if costly or self._named:
-            return ("it does not fit, and is too large or intricate to say where",)
-        errors = list(islice(self._validator.iter_errors(value), MAX_PROBLEMS + 1))
-        told = [_tell(error) for error in errors[:MAX_PROBLEMS]]
-        return (*told, "and more") if len(errors) > MAX_PROBLEMS else tuple(told)
+    def fit(self, value: Any) -> Fitted:
+        """`value` as it is if it fits, else as it was meant, if that is clear and fits.
+
+        Else `problems` say what is wrong, and the value is the one given. Never raises.
+        """
+        try:
+            errors = self._errors(value)
+            if not errors:
+                return Fitted(value)
+            mended = mend(value, errors, self._errors)
+        except _UncheckedError as error:
+            return Fitted(value, problems=(str(error),))
+        return Fitted(mended.value, mended.notes, told(self._schema, mended.errors))
+
+    def _errors(self, value: Any) -> list[jsonschema_rs.ValidationError]:
+        """Where `value` does not fit.
+
+        Raises:
+            _UncheckedError: That cannot be said within the bounds.
+        """
+        most = self._limits.validation_steps
+        try:
+            if found := oversize(value, self._limits):
+                raise _UncheckedError(found)
+            if count_steps(self._schema, value, most) > most:
+                raise _UncheckedError(f"more than {most} steps would be needed to check it")
+            if self._validator.is_valid(value):
+                return []
+            if self._named or count_copied(self._schema, value, _MAX_COPIED) > _MAX_COPIED:
+                raise _UncheckedError("it does not fit, and is too large or intricate to say where")
+            return list(self._validator.iter_errors(value))
+        except UnicodeError:
+            raise _UncheckedError("it does not fit, and has half of a surrogate pair") from None
+        except (ValueError, TypeError) as error:
+            raise _UncheckedError(short(str(error))) from None
 
 
 def compile_parameters(schema: Mapping[str, Any], limits: Limits) -> CompiledSchema:
@@ -92,27 +124,13 @@ def compile_parameters(schema: Mapping[str, Any], limits: Limits) -> CompiledSch
     """
     kind = schema.get("type", "object")
     if kind not in ("object", ["object"]):
-        raise SchemaError(f"the root must be of type 'object', not {_short(repr(kind))}")
+        raise SchemaError(f"the root must be of type 'object', not {short(repr(kind))}")
     return CompiledSchema(schema, limits)
 
 
 def oversize(value: Any, limits: Limits) -> str:
     """Why a value that is not a schema is too deep or too large, or ""."""
     return _oversize(value, limits.schema_depth, limits.arguments_bytes, limits.arguments_bytes)
-
-
-def _tell(error: jsonschema_rs.ValidationError) -> str:
-    path = _pointer(error.instance_path)
-    return f"{path}: {_short(error.message)}" if path else _short(error.message)
-
-
-def _pointer(path: Sequence[str | int]) -> str:
-    return ".".join(str(step) for step in path)
-
-
-def _short(text: str) -> str:
-    first = text.strip().split("\n\n", 1)[0].replace("\n", " ")
-    return first if len(first) <= _MAX_TEXT else first[: _MAX_TEXT - 1] + "…"
 
 
 def _oversize(value: Any, depth: int, nodes: int, size: int) -> str:
@@ -134,10 +152,5 @@ def _oversize(value: Any, depth: int, nodes: int, size: int) -> str:
         if at == depth:
             return f"nested deeper than {depth} levels"
         level = below
-    taken = _json_bytes(value)
+    taken = json_bytes(value)
     return f"{taken} bytes of JSON exceed {size}" if taken > size else ""
-
-
-def _json_bytes(value: Any) -> int:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str, skipkeys=True)
-    return len(text.encode("utf-8", "surrogatepass"))

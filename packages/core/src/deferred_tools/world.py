@@ -7,14 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from deferred_tools.building.assembly import Decorate
 from deferred_tools.limits import Limits
+from deferred_tools.lock import ToolsLock
 from deferred_tools.policy import Caller, Gate
 from deferred_tools.prompt import CountTokens, render
-from deferred_tools.registry import Decorate, Registry, SourceView
+from deferred_tools.registered import SourceView
+from deferred_tools.registry import Registry
 from deferred_tools.retrievers.base import Retriever
-from deferred_tools.sources.base import Source, SourceState
+from deferred_tools.settings import Settings
+from deferred_tools.sources.base import Identified, Source, SourceState
 from deferred_tools.spec import ToolSpec, ToolSummary
 from deferred_tools.summaries import summaries
+from deferred_tools.workflows import Workflow
 
 _VIEWS = 64
 
@@ -91,9 +96,9 @@ class World:
     registry: Registry
     views: Views
 
-    def view(self, gate: Gate, caller: Caller | None) -> View:
+    def view(self, caller: Caller | None) -> View:
         """What `caller` may see at this moment."""
-        return self.views.of(gate, caller)
+        return self.views.of(self.registry.gate, caller)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,10 +106,14 @@ class WorldBuilder:
     """Makes worlds of what sources have reported."""
 
     sources: tuple[Source, ...]
+    settings: Settings
+    lock: ToolsLock | None
+    gate: Gate
     make_retriever: Callable[[], Retriever]
     decorate: Decorate
     limits: Limits
     count_tokens: CountTokens
+    workflows: tuple[Workflow, ...] = ()
 
     def build(self, states: Sequence[SourceState], previous: World | None) -> World:
         """The world as the sources have reported it; `previous` keeps names and its views.
@@ -114,16 +123,32 @@ class WorldBuilder:
             PluginError: A plugin failed.
         """
         sources = [
-            SourceView(name=source.name, tier=source.tier, state=state)
+            SourceView(name=source.name, tier=source.tier, state=state, identity=_identity(source))
             for source, state in zip(self.sources, states, strict=True)
         ]
         before = previous.registry if previous else None
         registry = Registry.build(
-            sources, previous=before, limits=self.limits, decorate=self.decorate
+            self.settings,
+            sources,
+            previous=before,
+            workflows=self.workflows,
+            lock=self.lock,
+            gate=self.gate,
+            limits=self.limits,
+            decorate=self.decorate,
         )
-        if previous and registry.specs == previous.views.specs:
+        if previous and _same(registry.specs, previous.views.specs):
             return World(registry, previous.views)
         views = Views(registry.specs, self)
         # Most callers see everything: the first of them need not wait.
         _ = views.everything.retriever, views.everything.summaries
         return World(registry, views)
+
+
+def _same(one: Sequence[ToolSpec], other: Sequence[ToolSpec]) -> bool:
+    # Of two schemas that are equal in Python, one may have `true` where the other has 1.
+    return one == other and all(a.digest == b.digest for a, b in zip(one, other, strict=True))
+
+
+def _identity(source: Source) -> str:
+    return source.identity if isinstance(source, Identified) else ""

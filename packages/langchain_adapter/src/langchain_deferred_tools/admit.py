@@ -3,36 +3,31 @@
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 
-from deferred_tools.call import check_arguments
-from deferred_tools.errors import ConfigurationError, ModelError
+from deferred_tools.approval import Approve, ask_nobody
+from deferred_tools.dispatch import Admitted
+from deferred_tools.errors import ConfigurationError
 from deferred_tools.policy import Caller
-from deferred_tools.registry import RegisteredTool
+from deferred_tools.registered import RegisteredTool
 from deferred_tools.session import Session
 from deferred_tools.toolset import Toolset
 from langchain_deferred_tools.content import from_langchain
 from langchain_deferred_tools.source import LangChainTool
 
 
-def admit(toolset: Toolset, session: Session, call: ToolCall) -> RegisteredTool:
-    """The enabled tool that is to take `call`.
+def admit(
+    toolset: Toolset, session: Session, call: ToolCall, approve: Approve = ask_nobody
+) -> Admitted:
+    """The enabled tool that is to take `call`, and the arguments for it.
 
     Raises:
         ModelError: There is none, or the arguments do not fit.
     """
-    entry = toolset.resolve(session, call["name"])
-    # All other arguments are validated where the tool runs: by LangChain or by `Toolset.call`.
-    if isinstance(entry.tool, LangChainTool) and not entry.tool.validates:
-        try:
-            check_arguments(entry, call["args"])
-        except ModelError as error:
-            toolset.plugins.tell(
-                "deferred_tools_refused",
-                caller=session.caller,
-                name=entry.spec.name,
-                error=error,
-            )
-            raise
-    return entry
+    return toolset.check(session, call["name"], call["args"], strict=_unchecked, approve=approve)
+
+
+def _unchecked(entry: RegisteredTool) -> bool:
+    """Whether nobody else will see if arguments fit: LangChain does for tools of its own."""
+    return not (isinstance(entry.tool, LangChainTool) and entry.tool.validates)
 
 
 def tell_called(

@@ -6,7 +6,7 @@ from langchain_core.tools import BaseTool, ToolException
 from pydantic import PrivateAttr
 
 from deferred_tools.errors import HostError, ModelError
-from deferred_tools.registry import RegisteredTool
+from deferred_tools.registered import RegisteredTool
 from deferred_tools.session import Session
 from deferred_tools.sources.base import ToolResult
 from deferred_tools.toolset import Toolset

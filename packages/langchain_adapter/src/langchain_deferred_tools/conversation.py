@@ -16,7 +16,7 @@ from langchain_core.tools import BaseTool
 
 from deferred_tools.errors import ConfigurationError, ModelError
 from deferred_tools.policy import Caller
-from deferred_tools.registry import RegisteredTool
+from deferred_tools.registered import RegisteredTool
 from deferred_tools.search_request import NAME
 from deferred_tools.session import Session
 from deferred_tools.toolset import Toolset
@@ -94,7 +94,7 @@ class Conversation:
         enables can be called from the next message on.
         """
         called = [call["name"] for call in message.tool_calls]
-        before = self.session.touch(called, limit=self._toolset.limits.enabled_tools)
+        before = self._toolset.called(self.session, called)
         self.session = before
         searches = 0
         decided: list[ToolMessage | _Admitted] = []
@@ -115,10 +115,11 @@ class Conversation:
         if own := self._own.get(call["name"]):
             return _Admitted(own, call)
         try:
-            entry = admit(self._toolset, before, call)
+            admitted = admit(self._toolset, before, call)
         except ModelError as error:
             return refusal(error, call["name"], call["id"])
-        return _Admitted(bind(self._toolset, before, entry), call, entry)
+        tool = bind(self._toolset, before, admitted.entry)
+        return _Admitted(tool, {**call, "args": admitted.arguments}, admitted.entry)
 
     def _ran(self, admitted: "_Admitted", answer: Any) -> ToolMessage:
         """The answer of a tool, told to observers where LangChain ran one of ours."""

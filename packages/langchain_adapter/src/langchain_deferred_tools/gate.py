@@ -16,7 +16,7 @@ from langgraph.types import Command
 
 from deferred_tools.errors import ConfigurationError, ModelError
 from deferred_tools.policy import Caller
-from deferred_tools.registry import RegisteredTool
+from deferred_tools.registered import RegisteredTool
 from deferred_tools.search_request import NAME
 from deferred_tools.session import Session
 from deferred_tools.toolset import Toolset
@@ -126,11 +126,13 @@ class Gate:
         if own := _own(request, call["name"]):
             return _Admitted(request, own, session.caller)
         try:
-            entry = admit(self.toolset, session, call)
+            admitted = admit(self.toolset, session, call)
         except ModelError as error:
             return refusal(_told(error, request, call), request.tool_call["name"], call["id"])
+        entry = admitted.entry
         tool = bind(self.toolset, session, entry)
-        return _Admitted(_with_tool(request, call, tool), tool, session.caller, entry)
+        fitted = {**call, "args": admitted.arguments}
+        return _Admitted(_with_tool(request, fitted, tool), tool, session.caller, entry)
 
     def _ran(self, admitted: _Admitted, answer: Answer) -> Answer:
         for message in messages_in(answer):
@@ -177,7 +179,8 @@ def _own(request: ToolCallRequest, name: str) -> BaseTool | None:
 def _with_tool(request: ToolCallRequest, call: ToolCall, tool: BaseTool) -> ToolCallRequest:
     """`request` for `tool`, put where a reviewer who redirects the call will look for it."""
     if call["name"] == request.tool_call["name"]:
-        return request.override(tool=tool)
+        same = call["args"] == request.tool_call["args"]
+        return request.override(tool=tool, tool_call=request.tool_call if same else call)
     others = [other for other in request.runtime.tools if other.name != tool.name]
     return replace(request, runtime=replace(request.runtime, tools=[*others, tool]))
 

@@ -122,7 +122,7 @@ class DeferredToolsMiddleware(AgentMiddleware[Any, Any, Any]):
             if isinstance(message, AIMessage)
             for call in message.tool_calls
         ]
-        touched = session.touch(called, limit=self.toolset.limits.enabled_tools)
+        touched = self.toolset.called(session, called)
         if touched is session:
             return response
         return ExtendedModelResponse(response, Command(update={STATE_KEY: change_to(touched)}))

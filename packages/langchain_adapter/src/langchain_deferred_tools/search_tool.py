@@ -7,7 +7,7 @@ from langchain_core.messages import ToolMessage
 from pydantic import PrivateAttr
 
 from deferred_tools.errors import ConfigurationError
-from deferred_tools.search import MissReason, SearchOutcome
+from deferred_tools.search import SearchOutcome
 from deferred_tools.search_request import DESCRIPTION, NAME, PARAMETERS
 from langchain_deferred_tools.json_tool import JsonTool
 
@@ -40,12 +40,11 @@ class SearchTool(JsonTool):
 
 def search_message(outcome: SearchOutcome, call_id: str | None) -> ToolMessage:
     """The answer to a `tool_search` call."""
-    spent = any(miss.reason is MissReason.LIMIT_REACHED for miss in outcome.misses)
     return ToolMessage(
         content=outcome.text,
         name=NAME,
         tool_call_id=call_id or "",
-        status="error" if spent else "success",
+        status="error" if outcome.refused else "success",
         artifact=outcome.data,
     )
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from deferred_tools.cli.catalogue import AsJson, ConfigFile, ToolsFile, tools_of
+from deferred_tools.cli.catalogue import AsJson, ConfigFile, SettingsFile, ToolsFile, tools_of
 from deferred_tools.cli.output import show, show_json, tell, warn, working
 from deferred_tools.cli.retrievers import DEFAULT, new_retriever
 from deferred_tools.errors import ConfigurationError
@@ -30,6 +30,7 @@ def evaluate_command(
     *,
     tools_file: ToolsFile = None,
     config_file: ConfigFile = None,
+    settings_file: SettingsFile = None,
     retrievers: Annotated[
         list[str] | None,
         typer.Option(
@@ -50,7 +51,7 @@ def evaluate_command(
 ) -> None:
     """Measure how well retrievers find the right tools for your queries."""
     named = [(name, new_retriever(name)) for name in dict.fromkeys(retrievers or [DEFAULT])]
-    tools = tools_of(tools_file, config_file)
+    tools = tools_of(tools_file, config_file, settings_file)
     queries = _queries_of(queries_file, limit, tools)
     measured = []
     for name, ranker in named:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from deferred_tools.cli.catalogue import AsJson, ConfigFile, ToolsFile, tools_of
+from deferred_tools.cli.catalogue import AsJson, ConfigFile, SettingsFile, ToolsFile, tools_of
 from deferred_tools.cli.main import CANNOT_RUN
 from deferred_tools.cli.output import show, show_json, tell, working
 from deferred_tools.cli.retrievers import DEFAULT, OneRetriever, new_retriever
@@ -44,6 +44,7 @@ def lint_command(
     *,
     tools_file: ToolsFile = None,
     config_file: ConfigFile = None,
+    settings_file: SettingsFile = None,
     select: Annotated[
         str | None, typer.Option(metavar="CODES", help="Look for these only, between commas.")
     ] = None,
@@ -63,7 +64,7 @@ def lint_command(
     rules = _rules(select, ignore)
     try:
         ranker = new_retriever(retriever)
-        tools = tools_of(tools_file, config_file)
+        tools = tools_of(tools_file, config_file, settings_file)
     except DeferredToolsError as error:
         tell(str(error))
         raise typer.Exit(CANNOT_RUN) from error

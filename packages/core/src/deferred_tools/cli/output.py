@@ -13,10 +13,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from deferred_tools.lock.suspicion import visible
+
 
 def tell(message: str, style: str = "red") -> None:
     """Say something that is not a result, an error unless styled otherwise."""
-    Console(stderr=True).print(Text(message, style=style), soft_wrap=True)
+    Console(stderr=True).print(Text(visible(message), style=style), soft_wrap=True)
 
 
 def warn(problems: Sequence[str]) -> None:

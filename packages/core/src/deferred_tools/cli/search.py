@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from deferred_tools.cli.catalogue import AsJson, ConfigFile, ToolsFile, tools_of
+from deferred_tools.cli.catalogue import AsJson, ConfigFile, SettingsFile, ToolsFile, tools_of
 from deferred_tools.cli.main import CANNOT_RUN
 from deferred_tools.cli.output import show, show_json, tell
 from deferred_tools.cli.retrievers import DEFAULT, OneRetriever, new_retriever
@@ -35,6 +35,7 @@ def search(
     *,
     tools_file: ToolsFile = None,
     config_file: ConfigFile = None,
+    settings_file: SettingsFile = None,
     limit: Annotated[int, typer.Option(min=1, help="Tools to show at most.")] = DEFAULT_LIMIT,
     retriever: OneRetriever = DEFAULT,
     explain: Annotated[
@@ -45,7 +46,7 @@ def search(
     """Show what a search over your tools finds, best first."""
     ranker = new_retriever(retriever)
     explainer = _explainer(ranker, retriever) if explain else None
-    tools = tools_of(tools_file, config_file)
+    tools = tools_of(tools_file, config_file, settings_file)
     ranker.index(tools)
     found = _described(ranker.search(query, limit), {spec.name: spec for spec in tools})
     why = explainer.explain(query, [one.name for one in found]) if explainer else ()

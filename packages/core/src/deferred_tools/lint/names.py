@@ -33,7 +33,7 @@ def check(specs: Sequence[ToolSpec]) -> Iterator[Finding]:
     """What is wrong with the name of each of `specs`."""
     for spec in specs:
         # As the registry does: code tools go by their own name, others by the qualified id.
-        shown = safe_name(spec.tool if spec.tier is Tier.CODE else spec.id)
+        shown = safe_name(spec.id if spec.tier is Tier.MCP else spec.tool)
         if refusals := list(_refusals(spec.tool, shown)):
             yield Finding.of(REFUSED, spec, "; ".join(refusals))
         elif len(shown) > _LONGEST:

@@ -102,3 +102,13 @@ class Source(Protocol):
         outside becomes a state with its reason. `report` never blocks and never raises.
         """
         ...
+
+
+@runtime_checkable
+class Identified(Protocol):
+    """A source that can tell when it has become another one; most have nothing to tell."""
+
+    @property
+    def identity(self) -> str:
+        """A hash of what it is reached by; the same whatever its secrets are."""
+        ...

@@ -1,16 +1,14 @@
 """The `mcpServers` JSON that people already have, read whole or refused with every problem."""
 
-import json
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Self
 
-from deferred_tools.errors import ConfigurationError
-from deferred_tools.sources.mcp.entry import Problem, nearest_key, read_entry
-from deferred_tools.sources.mcp.positions import KeyPath, key_lines, syntax_problem
+from deferred_tools.documents.origin import Origin, Problem
+from deferred_tools.documents.problems import nearest_key
+from deferred_tools.documents.reading import read_document
+from deferred_tools.sources.mcp.entry import read_entry
 from deferred_tools.sources.mcp.server import McpServer
 from deferred_tools.sources.mcp.source import McpSource
 
@@ -39,20 +37,7 @@ class McpServers:
         Raises:
             ConfigurationError: It cannot be read or used; names every problem with its line.
         """
-        try:
-            text = Path(path).read_text(encoding="utf-8-sig")
-            document = json.loads(text)
-        except FileNotFoundError:
-            raise ConfigurationError(
-                f"there is no file {os.fspath(path)!r}; create it, or give the path of "
-                "the file with your MCP servers"
-            ) from None
-        except json.JSONDecodeError as error:
-            raise ConfigurationError(f"{os.fspath(path)}, {syntax_problem(text, error)}") from None
-        except (OSError, ValueError, RecursionError) as error:
-            why = error.strerror if isinstance(error, OSError) else type(error).__name__
-            raise ConfigurationError(f"{os.fspath(path)!r} cannot be read: {why}") from None
-        return cls._read(document, os.fspath(path), tuple(key_lines(text)))
+        return cls._read(*read_document(path, suffix=".json"))
 
     @classmethod
     def from_dict(cls, mapping: Mapping[str, Any]) -> Self:
@@ -61,7 +46,7 @@ class McpServers:
         Raises:
             ConfigurationError: It cannot be used; names every problem with its key path.
         """
-        return cls._read(mapping, "the MCP configuration", ())
+        return cls._read(mapping, Origin(called="the MCP configuration"))
 
     def __iter__(self) -> Iterator[McpSource]:
         return (McpSource(server) for server in self.servers)
@@ -70,20 +55,10 @@ class McpServers:
         return len(self.servers)
 
     @classmethod
-    def _read(
-        cls,
-        document: object,
-        origin: str,
-        keys: tuple[tuple[KeyPath, int], ...],
-    ) -> Self:
+    def _read(cls, document: object, origin: Origin) -> Self:
         servers, problems = _read_document(document, os.environ)
-        problems += [
-            (path, "is written more than once; keep one of them") for path in _repeated(keys)
-        ]
-        if problems:
-            lines = dict(keys)
-            told = "\n".join(f"  - {_tell(problem, lines)}" for problem in problems)
-            raise ConfigurationError(f"{len(problems)} problem(s) in {origin}:\n{told}")
+        if problems or origin.repeated:
+            raise origin.error(problems)
         return cls(servers=tuple(servers))
 
 
@@ -114,12 +89,6 @@ def _read_document(
     return servers, problems + _collisions(servers, root)
 
 
-def _repeated(keys: tuple[tuple[KeyPath, int], ...]) -> list[KeyPath]:
-    """The outermost keys that JSON would silently let the last of win."""
-    twice = [path for path, count in Counter(path for path, _ in keys).items() if count > 1]
-    return [path for path in twice if path[:-1] not in twice]
-
-
 def _collisions(servers: list[McpServer], root: str) -> list[Problem]:
     first: dict[str, str] = {}
     problems: list[Problem] = []
@@ -130,12 +99,3 @@ def _collisions(servers: list[McpServer], root: str) -> list[Problem]:
             cure = 'set another "namespace" in one of them'
             problems.append(((root, server.name), f"{same}; {cure}"))
     return problems
-
-
-def _tell(problem: Problem, lines: Mapping[KeyPath, int]) -> str:
-    path, text = problem
-    where = ".".join(str(step) for step in path)
-    for length in range(len(path), 0, -1):
-        if line := lines.get(path[:length]):
-            return f"line {line}: {where}: {text}"
-    return f"{where}: {text}" if where else text

@@ -3,20 +3,17 @@
 Problems name keys and variables, never the values of `env`, `headers` or a variable.
 """
 
-import difflib
 import re
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated
 
 import httpx2
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
-from deferred_tools.sources.mcp.positions import KeyPath
+from deferred_tools.documents.origin import KeyPath, Problem
+from deferred_tools.documents.problems import problems_of
 from deferred_tools.sources.mcp.server import Command, Endpoint, McpServer
-from deferred_tools.spec import ToolTag, namespace
-
-Problem = tuple[KeyPath, str]
-"""Where in the document, and what to do about it."""
+from deferred_tools.spec import Pattern, ToolTag, namespace
 
 _HTTP_TYPES = frozenset({"http", "streamable-http", "streamableHttp", "streamable_http"})
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
@@ -34,24 +31,6 @@ _ELSEWHERE = {
     "serverUrl": "url",
     "transport": "type",
 }
-_EXPECTED = {
-    "string_type": "a string",
-    "list_type": "an array",
-    "dict_type": "an object",
-    "model_type": "an object",
-    "bool_type": "true or false",
-    "float_type": "a number of seconds",
-}
-_JSON_TYPES: dict[type, str] = {
-    str: "a string",
-    list: "an array",
-    dict: "an object",
-    bool: "a boolean",
-    int: "a number",
-    float: "a number",
-    type(None): "null",
-}
-NamePattern = Annotated[str, Field(pattern=r"^[^*]+\*?$|^\*$")]
 
 
 class Entry(BaseModel):
@@ -70,8 +49,8 @@ class Entry(BaseModel):
     timeout: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] | None = None
     disabled: StrictBool = False
     tags: list[ToolTag] = []
-    allow: list[NamePattern] = ["*"]
-    deny: list[NamePattern] = []
+    allow: list[Pattern] = ["*"]
+    deny: list[Pattern] = []
 
 
 def read_entry(
@@ -84,7 +63,7 @@ def read_entry(
     try:
         entry = Entry.model_validate(keys)
     except ValidationError as error:
-        return None, [_problem(found) for found in error.errors(include_url=False)]
+        return None, list(problems_of(error, Entry, keys, _ELSEWHERE))
     expand = _Expansion(environ)
     at = _command(entry, expand) if entry.url is None else _endpoint(entry, expand)
     own = namespace(entry.namespace or name)
@@ -196,31 +175,3 @@ def _contradictions(entry: Entry) -> list[Problem]:
         for key in foreign
         if getattr(entry, key)
     ]
-
-
-def _problem(found: Mapping[str, Any]) -> Problem:
-    path: KeyPath = found["loc"]
-    match found["type"]:
-        case "extra_forbidden":
-            return path, _unknown_key(str(path[-1]))
-        case "string_pattern_mismatch":
-            return path, "must be a name, 'prefix*' or '*'"
-        case "enum":
-            return path, f"must be one of {', '.join(repr(str(tag)) for tag in ToolTag)}"
-        case kind if kind in _EXPECTED:
-            actual = _JSON_TYPES.get(type(found["input"]), type(found["input"]).__name__)
-            return path, f"must be {_EXPECTED[kind]}, not {actual}"
-    return path, str(found["msg"]).replace("Input should", "must")
-
-
-def _unknown_key(key: str) -> str:
-    if key in _ELSEWHERE:
-        return f"unknown key; use {_ELSEWHERE[key]!r} instead"
-    known = ", ".join(map(repr, Entry.model_fields))
-    return nearest_key(key, Entry.model_fields) or f"unknown key; known are {known}"
-
-
-def nearest_key(key: str, known: Iterable[str]) -> str:
-    """What to say of a key that is a typo of a known one; "" if it is of none."""
-    found = difflib.get_close_matches(key, known, 1)
-    return f"unknown key; did you mean {found[0]!r}?" if found else ""

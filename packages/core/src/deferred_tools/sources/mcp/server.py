@@ -1,9 +1,12 @@
 """One MCP server as configured: values only, with every secret kept out of `repr`."""
 
+import hashlib
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from deferred_tools.spec import ToolTag, one_line
 
@@ -63,6 +66,24 @@ class McpServer:
     def redact(self, text: str) -> str:
         """`text` with every secret of this server replaced by `***`."""
         return self._secret.sub("***", text) if self.secrets else text
+
+    @cached_property
+    def identity(self) -> str:
+        """A hash of which server this is, to notice when it becomes another.
+
+        Of a local one it is over what runs, where, and with which variables set; of a remote one
+        over its address. Secrets, and so all values of variables, are left out: they may change.
+        """
+        at = self.at
+        told: dict[str, Any] = {}
+        if isinstance(at, Command):
+            told["command"] = self.redact(at.command)
+            told["args"] = [self.redact(arg) for arg in at.args]
+            told["cwd"] = self.redact(at.cwd or "")
+            told["env"] = sorted(at.env)
+        else:
+            told["url"] = self.redact(at.url)
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
     @cached_property
     def _secret(self) -> re.Pattern[str]:

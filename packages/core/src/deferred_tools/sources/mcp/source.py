@@ -62,6 +62,11 @@ class McpSource:
         """Somebody else's tools."""
         return Tier.MCP
 
+    @property
+    def identity(self) -> str:
+        """A hash of which server this is; secrets make no difference to it."""
+        return self._server.identity
+
     async def run(self, report: Report, limits: Limits) -> None:
         """Offer the server's tools until cancelled; then nothing of it is left running."""
         self._limits = limits

@@ -1,0 +1,1 @@
+"""Files that people write, read whole or refused with every problem and its line."""

@@ -1,0 +1,5 @@
+"""Mappings in CEL between a contract and the server's tool that carries it out."""
+
+from deferred_tools.mapping.call_mapping import CallMapping, MappingError
+
+__all__ = ["CallMapping", "MappingError"]

@@ -1,0 +1,135 @@
+"""What a host decides about its tools, as one value: from Python, or from a file.
+
+Knows shapes only. Whether a server or a tool that it names exists, the registry finds out.
+"""
+
+import os
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, StrictBool
+
+from deferred_tools.documents.origin import Origin
+from deferred_tools.documents.problems import validated
+from deferred_tools.documents.reading import read_document
+from deferred_tools.policy import AgentTools, Grant
+from deferred_tools.spec import Pattern, ToolTag
+
+
+class OnUnreachable(StrEnum):
+    """What to do at the start about a server that cannot be reached."""
+
+    WARN = "warn"
+    """Start; what needs it is unavailable until it is there, and a warning says so."""
+    FAIL = "fail"
+    """Do not start."""
+
+
+class Trifecta(StrEnum):
+    """What to do about the tool that would complete the three tags in a conversation."""
+
+    REFUSE = "refuse"
+    ASK = "ask"
+    """Ask the host: by an interrupt, or by whatever the adapter offers."""
+    OFF = "off"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+class Contract(_Part):
+    """A tool that the host defines. Its name is the key it is under."""
+
+    title: str = ""
+    description: str = ""
+    input: dict[str, Any] = {"type": "object", "properties": {}}
+    """JSON Schema of the arguments."""
+    output: dict[str, Any] | None = None
+    """JSON Schema of the structured result."""
+    tags: tuple[ToolTag, ...] = ()
+    aliases: tuple[str, ...] = ()
+    implementation: Any = None
+    """A function, an import string, a Tool or a framework's tool. None: only an override maps it
+    to a server's tool, and until one does it is unavailable."""
+
+
+class Override(_Part):
+    """Maps a contract to a tool of an MCP server."""
+
+    server: str
+    """The server's name, as its source has it."""
+    tool: str
+    """The tool's own name."""
+    args: str | None = None
+    """CEL over `args` and `ctx`, giving the tool's arguments; None: the contract's as they are."""
+    result: str | None = None
+    """CEL over `result`, giving the contract's output; None: structured content, else the text
+    as JSON, else the text."""
+
+
+class ServerSettings(_Part):
+    """What holds for one source; its tools are named by their own names here."""
+
+    namespace: str | None = None
+    """In place of the source's name, before `__` in its tools' names."""
+    tags: tuple[ToolTag, ...] = ()
+    allow: tuple[Pattern, ...] = ("*",)
+    deny: tuple[Pattern, ...] = ()
+    required: StrictBool = False
+    """Do not start without it, whatever `unreachable` says."""
+
+
+class Settings(_Part):
+    """Everything that a host may set. All optional."""
+
+    instance: str = ""
+    """A name for this deployment, which mappings see as `ctx.instance`."""
+    contracts: dict[Annotated[str, Field(min_length=1)], Contract] = {}
+    overrides: dict[str, Override] = {}
+    disabled: tuple[str, ...] = ()
+    """Names of tools that nobody may use."""
+    servers: dict[str, ServerSettings] = {}
+    tags: dict[Pattern, tuple[ToolTag, ...]] = {}
+    """Tags by model-facing name or `prefix*`, besides those that tools have."""
+    grants: tuple[Grant, ...] | None = None
+    """None: everything to the application itself, its workflows and its sub-agents."""
+    agents: dict[str, AgentTools] = {}
+    """By the name in `Caller.agent`; an agent that is not here has no tools."""
+    unreachable: OnUnreachable = OnUnreachable.WARN
+    trifecta: Trifecta = Trifecta.REFUSE
+    coerce: StrictBool = True
+    """Read numbers, booleans and JSON that a model wrote as text, where only one reading fits."""
+    lock: Path | None = None
+    """The lock file of accepted tools; relative to the settings' own file."""
+
+    _origin: Origin = PrivateAttr(default=Origin())
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a `.yaml`, `.yml`, `.toml` or `.json` file.
+
+        Raises:
+            ConfigurationError: It cannot be read or used; names every problem with its line.
+        """
+        document, origin = read_document(path)
+        settings = validated(cls, document, origin)
+        if settings.lock is not None:
+            settings = settings.model_copy(update={"lock": Path(path).parent / settings.lock})
+        settings._origin = origin
+        return settings
+
+    @classmethod
+    def from_dict(cls, mapping: Mapping[str, Any]) -> Self:
+        """Read what such a file holds, already parsed.
+
+        Raises:
+            ConfigurationError: It cannot be used; names every problem with its key path.
+        """
+        return validated(cls, mapping, Origin())
+
+    def where(self, *path: str | int) -> str:
+        """How to tell people of a place in these settings: file, line and keys, as far as known."""
+        return self._origin.where(path)
