@@ -1,4 +1,4 @@
-"""A real MCP server on stdio: the mail of an office. One that is tampered with says another thing."""
+"""A real MCP server on stdio: the mail of an office. Tampered with, it says another thing."""
 
 import os
 from typing import TypedDict

@@ -1,6 +1,9 @@
 """What exists at one moment, and what each caller may see of it."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import pytest
 
 from deferred_tools import (
     Caller,
@@ -10,6 +13,8 @@ from deferred_tools import (
     Limits,
     SourceState,
     SourceStatus,
+    Tier,
+    ToolsLock,
     ToolSpec,
 )
 from deferred_tools.policy import Gate, Policy
@@ -40,17 +45,20 @@ def world(
     previous: World | None = None,
     *policies: Policy,
 ) -> World:
-    builder = WorldBuilder(
+    return builder_of(*policies).build(states, previous)
+
+
+def builder_of(*policies: Policy, lock: ToolsLock | None = None) -> WorldBuilder:
+    return WorldBuilder(
         sources=SOURCES,
         settings=Settings(),
-        lock=None,
+        lock=lock,
         gate=Gate(policies or [Grants()]),
         make_retriever=Counted,
         decorate=lambda spec: spec,
         limits=Limits(),
         count_tokens=estimate_tokens,
     )
-    return builder.build(states, previous)
 
 
 def test_a_view_holds_what_the_caller_may_see_and_its_block() -> None:
@@ -99,3 +107,17 @@ def test_new_tools_are_indexed_and_names_stay() -> None:
     after = world((ready(ScriptedTool("x_y"), ScriptedTool("x y")), ready()), before)
     assert Counted.indexed == count + 1
     assert {s.id: s.name for s in after.registry.specs}["a__x y"] == "a__x_y"
+
+
+def test_a_tool_that_is_withheld_and_one_that_is_as_it_was_again_leave_a_trace(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    accepted = replace(ScriptedTool("one", "First.").spec, source="a", tier=Tier.MCP)
+    builder = builder_of(lock=ToolsLock.of([accepted], {"a": ""}))
+    states = [ready(ScriptedTool("one", text)) for text in ("First.", "Other.", "First.")]
+    made = None
+    for state in states:
+        made = builder.build((state, ready()), made)
+    first, second = (record.getMessage() for record in caplog.records)
+    assert first.startswith("the tool 'a__one' is withheld: its description changed since it was")
+    assert second == "the tool 'a__one' is as it was accepted again, and no longer withheld"

@@ -135,8 +135,10 @@ def test_a_contract_goes_before_a_function_of_the_same_name() -> None:
     assert registry.names() == ("clock", "functions__clock")
     assert registry.tools["clock"].spec.tier is Tier.CONTRACT
     assert registry.warnings == (
-        "'functions__clock' and 'contracts__clock' share a name: the former is called "
-        "'functions__clock'",
+        (
+            "'functions__clock' and 'contracts__clock' share a name: the former is called "
+            "'functions__clock'"
+        ),
     )
 
 

@@ -57,18 +57,24 @@ def test_an_override_goes_before_the_contracts_own_implementation() -> None:
         ({"server": "jira"}, "overrides.file.server: the server 'jira' is not declared"),
         (
             {"server": "functions"},
-            "overrides.file.server: 'functions' is not an MCP server, so no contract can be mapped "
-            "to it",
+            (
+                "overrides.file.server: 'functions' is not an MCP server, so no contract can be mapped "
+                "to it"
+            ),
         ),
         (
             {"tool": "create_isue"},
-            "overrides.file.tool: the server 'github' does not advertise the tool 'create_isue'; "
-            "did you mean 'create_issue'?",
+            (
+                "overrides.file.tool: the server 'github' does not advertise the tool 'create_isue'; "
+                "did you mean 'create_issue'?"
+            ),
         ),
         (
             {"tool": "github__create_issue"},
-            "overrides.file.tool: the server 'github' does not advertise the tool "
-            "'github__create_issue'; did you mean 'create_issue'?",
+            (
+                "overrides.file.tool: the server 'github' does not advertise the tool "
+                "'github__create_issue'; did you mean 'create_issue'?"
+            ),
         ),
         (
             {"args": "nobody"},
@@ -108,8 +114,10 @@ def test_a_tool_that_is_hidden_can_still_carry_out_a_contract_with_all_its_tags(
 def test_a_contract_is_not_mapped_to_a_disabled_tool_but_may_be_to_a_hidden_one() -> None:
     settings = {**mapped(), "disabled": ["github__create_issue"]}
     assert problems(settings, GITHUB) == (
-        "overrides.file: it maps to 'github__create_issue', which is disabled; to hide that tool, "
-        "deny it",
+        (
+            "overrides.file: it maps to 'github__create_issue', which is disabled; to hide that tool, "
+            "deny it"
+        ),
     )
 
 
@@ -144,8 +152,10 @@ def test_a_server_that_no_longer_has_the_tool_costs_only_the_contract() -> None:
     assert after.names() == ("other", "github__list_issues")
     assert absence(after)[0] is Absence.NOT_IMPLEMENTED
     assert after.warnings == (
-        "overrides.file.tool: the server 'github' does not advertise the tool 'create_issue'; "
-        "did you mean 'list_issues'?",
+        (
+            "overrides.file.tool: the server 'github' does not advertise the tool 'create_issue'; "
+            "did you mean 'list_issues'?"
+        ),
     )
 
 

@@ -90,11 +90,11 @@ def test_one_error_lists_all_problems_for_people() -> None:
         ),
         (
             {"overrides": {"github__create_issue": {"server": "s", "tool": "t"}}},
-            "overrides.github__create_issue: this tool is not a contract, and only contracts can "
-            "be overridden",
+            ("overrides.github__create_issue: this tool is not a contract, and only contracts can "
+            "be overridden"),
         ),
-        ({"disabled": ["clok"]}, "disabled.0: there is no tool 'clok' to disable; did you mean "
-         "'clock'?"),
+        ({"disabled": ["clok"]}, ("disabled.0: there is no tool 'clok' to disable; did you mean "
+         "'clock'?")),
         (
             {"grants": [{"tools": ["*"], "kinds": ["root", "anonymous"]}]},
             "grants.0: anonymous callers cannot be granted anything",
@@ -132,8 +132,10 @@ def test_a_contract_is_not_both_disabled_and_overridden_by_whichever_name(given:
     [
         (
             {"grants": [{"tools": ["github__create_isue"]}]},
-            "grants.0.tools: 'github__create_isue' fits no tool; did you mean "
-            "'github__create_issue'?",
+            (
+                "grants.0.tools: 'github__create_isue' fits no tool; did you mean "
+                "'github__create_issue'?"
+            ),
         ),
         ({"grants": [{"tools": ["gitlab__*"]}]}, "grants.0.tools: 'gitlab__*' fits no tool"),
         ({"tags": {"clocks": ["egress"]}}, "tags.clocks: fits no tool; did you mean 'clock'?"),
@@ -168,7 +170,9 @@ def test_a_pattern_for_everything_may_fit_nothing() -> None:
 
 def test_a_problem_has_its_line_when_the_settings_come_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "tools.yaml"
-    file.write_text("overrides:\n  clock: {server: s, tool: t}\nservers:\n  gitub:\n    required: true\n")
+    file.write_text(
+        "overrides:\n  clock: {server: s, tool: t}\nservers:\n  gitub:\n    required: true\n"
+    )
     with pytest.raises(RegistryBuildError) as raised:
         Registry.build(Settings.from_file(file), [GITHUB, CLOCK])
     servers, overrides = raised.value.problems
@@ -242,8 +246,10 @@ def test_a_disabled_tool_that_goes_costs_nothing() -> None:
     after = build(settings, server("github", "list_issues"), previous=before)
     assert after.names() == ("github__list_issues",)
     assert after.warnings == (
-        "disabled.0: there is no tool 'github__create_issue' to disable; did you mean "
-        "'github__list_issues'?",
+        (
+            "disabled.0: there is no tool 'github__create_issue' to disable; did you mean "
+            "'github__list_issues'?"
+        ),
     )
 
 

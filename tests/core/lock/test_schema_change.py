@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deferred_tools.lock.schema_change import Effect, differences
+from deferred_tools.lock.demands import Effect
+from deferred_tools.lock.schema_change import differences
 
 DOCS, MORE, LESS = Effect.DOCS, Effect.MORE, Effect.LESS
-HARMLESS, UNKNOWN = Effect.HARMLESS, Effect.UNKNOWN
+NEW, GONE, UNKNOWN = Effect.NEW, Effect.GONE, Effect.UNKNOWN
 OPEN: dict[str, Any] = {"type": "string"}
 REF: dict[str, Any] = {"$ref": "#/$defs/a"}
 
@@ -59,14 +60,14 @@ def effects(old: Any, new: Any) -> list[tuple[str, Effect]]:
         ({"items": OPEN}, {"items": {}}, MORE),
         ({"items": OPEN}, {"items": [OPEN]}, UNKNOWN),
         ({"prefixItems": [OPEN]}, {"prefixItems": [{}]}, UNKNOWN),
-        ({"properties": {}}, {"properties": {"a": OPEN}}, HARMLESS),
+        ({"properties": {}}, {"properties": {"a": OPEN}}, NEW),
         ({"properties": {}}, {"properties": {"a": False}}, UNKNOWN),
-        ({"properties": {"a": OPEN}}, {"properties": {}}, UNKNOWN),
+        ({"properties": {"a": OPEN}}, {"properties": {}}, GONE),
         ({"properties": {"a": OPEN}}, {"properties": {"a": {}}}, MORE),
         ({"properties": {"a": {}}}, {"properties": {"a": OPEN}}, LESS),
         ({"properties": {"a": {}}}, {"properties": 1}, UNKNOWN),
         ({"patternProperties": {"a": OPEN}}, {"patternProperties": {"a": {}}}, MORE),
-        ({"patternProperties": {"a": OPEN}}, {}, UNKNOWN),
+        ({"patternProperties": {"a": OPEN}}, {}, GONE),
         ({"anyOf": [OPEN]}, {"anyOf": [OPEN, {"type": "null"}]}, MORE),
         ({"anyOf": [OPEN, {"type": "null"}]}, {"anyOf": [OPEN]}, LESS),
         ({"anyOf": [OPEN]}, {"anyOf": [{}]}, MORE),
@@ -81,7 +82,7 @@ def effects(old: Any, new: Any) -> list[tuple[str, Effect]]:
         ({"$schema": "a"}, {"$schema": "b"}, UNKNOWN),
         ({**REF, "$defs": {"a": OPEN}}, {**REF, "$defs": {"a": {}}}, MORE),
         ({"not": REF, "$defs": {"a": OPEN}}, {"not": REF, "$defs": {"a": {}}}, UNKNOWN),
-        ({"$defs": {}}, {"$defs": {"a": OPEN}}, HARMLESS),
+        ({"$defs": {}}, {"$defs": {"a": OPEN}}, NEW),
         (None, {"type": "object"}, LESS),
         ({"type": "object"}, None, MORE),
         ({"x-anything": 1}, {}, UNKNOWN),
@@ -100,7 +101,7 @@ def test_each_difference_names_its_place() -> None:
     assert effects(old, new) == [
         ("properties.a.items.enum", MORE),
         ("properties.a.title", DOCS),
-        ("properties.b", UNKNOWN),
+        ("properties.b", GONE),
         ("required", MORE),
     ]
 

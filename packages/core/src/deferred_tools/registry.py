@@ -74,7 +74,7 @@ class Registry:
             limits=limits or Limits(),
             decorate=decorate,
         )
-        before = previous or cls()
+        before = cls() if previous is None else previous  # an empty one is false
         specs = (*before.specs, *(absent.spec for absent in before.absent.values()))
         made = Assembly(
             given,

@@ -3,6 +3,7 @@
 Built whole in a worker thread when sources change, then swapped in by one assignment.
 """
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -12,7 +13,7 @@ from deferred_tools.limits import Limits
 from deferred_tools.lock import ToolsLock
 from deferred_tools.policy import Caller, Gate
 from deferred_tools.prompt import CountTokens, render
-from deferred_tools.registered import SourceView
+from deferred_tools.registered import Absence, SourceView
 from deferred_tools.registry import Registry
 from deferred_tools.retrievers.base import Retriever
 from deferred_tools.settings import Settings
@@ -22,6 +23,7 @@ from deferred_tools.summaries import summaries
 from deferred_tools.workflows import Workflow
 
 _VIEWS = 64
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -152,3 +154,15 @@ def _same(one: Sequence[ToolSpec], other: Sequence[ToolSpec]) -> bool:
 
 def _identity(source: Source) -> str:
     return source.identity if isinstance(source, Identified) else ""
+
+
+def _log_withheld(before: Registry, after: Registry) -> None:
+    """Leave a trace of each tool that is not as it was accepted, and of each that is again."""
+    held = [
+        {name: tool.why for name, tool in one.absent.items() if tool.absence is Absence.WITHHELD}
+        for one in (before, after)
+    ]
+    for name in held[1].keys() - held[0].keys():
+        logger.warning("the tool %r is withheld: %s", name, held[1][name])
+    for name in (held[0].keys() - held[1].keys()) & after.tools.keys():
+        logger.warning("the tool %r is as it was accepted again, and no longer withheld", name)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from deferred_tools.lock.demands import Effect
 from deferred_tools.lock.locked import PARTS, LockedTool, canonical
-from deferred_tools.lock.schema_change import Effect, differences
+from deferred_tools.lock.schema_change import differences
 from deferred_tools.lock.suspicion import suspicions
 from deferred_tools.lock.tools_lock import ToolsLock
 
@@ -36,9 +37,10 @@ class Kind(StrEnum):
 _SEVERITY = {kind: place for place, kind in enumerate(Kind)}
 _OF_INPUT = {
     Effect.DOCS: Kind.DOCS,
-    Effect.HARMLESS: Kind.COMPATIBLE,
+    Effect.NEW: Kind.COMPATIBLE,
     Effect.MORE: Kind.COMPATIBLE,
     Effect.LESS: Kind.BREAKING,
+    Effect.GONE: Kind.BREAKING,
     Effect.UNKNOWN: Kind.BREAKING,
 }
 # Of a result, whoever reads it knew how to take what fitted before, and no more.
