@@ -348,11 +348,12 @@ def test_blanks_that_are_no_named_property_are_content_and_stay(schema: dict[str
 
 
 def test_the_value_given_is_never_changed() -> None:
-    shared = {"n": "1"}
-    schema = {"properties": {"a": {"properties": {"n": INTEGER}}, "b": {}, "c": {"type": "array"}}}
+    shared = {"n": ["1"]}
+    numbers = {"properties": {"n": {"items": INTEGER}}}
+    schema = {"properties": {"a": numbers, "b": {}, "c": {"type": "array"}}}
     value = {"a": shared, "b": shared, "c": None}
     before = copy.deepcopy(value)
-    assert fit(schema, value).value == {"a": {"n": 1}, "b": {"n": "1"}}
+    assert fit(schema, value).value == {"a": {"n": [1]}, "b": {"n": ["1"]}}
     assert value == before
 
 

@@ -139,6 +139,7 @@ class WorldBuilder:
             limits=self.limits,
             decorate=self.decorate,
         )
+        _log_withheld(Registry() if before is None else before, registry)
         if previous and _same(registry.specs, previous.views.specs):
             return World(registry, previous.views)
         views = Views(registry.specs, self)
