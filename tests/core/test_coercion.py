@@ -315,15 +315,15 @@ def test_a_blank_is_kept_where_the_property_is_required(schema: dict[str, Any]) 
 
 
 def test_blanks_are_dropped_at_any_depth_and_within_alternatives() -> None:
-    part = {"type": "object", "properties": {"x": INTEGER, "properties": INTEGER}}
+    part = {"type": "object", "properties": {"x": INTEGER, "additionalProperties": INTEGER}}
     schema = {
         "properties": {
-            "some": {"type": "array", "items": {"$ref": "#/$defs/part"}},
+            "some": {"type": "array", "items": part},
             "one": {"anyOf": [{"$ref": "#/$defs/part"}, {"type": "null"}]},
         },
         "$defs": {"part": part},
     }
-    value = {"some": [{"x": None}, {"x": "1"}], "one": {"x": 2, "properties": ""}}
+    value = {"some": [{"x": None}, {"x": "1"}], "one": {"x": 2, "additionalProperties": ""}}
     assert fit(schema, value).value == {"some": [{}, {"x": 1}], "one": {"x": 2}}
 
 
@@ -335,11 +335,12 @@ def test_blanks_are_dropped_at_any_depth_and_within_alternatives() -> None:
         {"patternProperties": {".": INTEGER}},
         {"properties": {"b": {}}, "additionalProperties": False},
         {"properties": {"additionalProperties": {}}, "additionalProperties": INTEGER},
+        {"patternProperties": {"properties": INTEGER}},
     ],
     ids=str,
 )
 def test_blanks_that_are_no_named_property_are_content_and_stay(schema: dict[str, Any]) -> None:
-    value: Any = [None] if "items" in schema else {"a": None}
+    value: Any = [None] if "items" in schema else {"properties": None}
     assert one(schema, value).value == {"a": value}
     assert one(schema, value).problems
 

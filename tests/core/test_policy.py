@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from deferred_tools import Caller, CallerKind, Grant, Grants, Policy, ToolSpec
-from deferred_tools.policy import Gate, matches
+from deferred_tools import Caller, CallerKind, Grant, Grants, Policy, Tier, ToolSpec
+from deferred_tools.policy import AgentPolicy, AgentTools, Gate, matches
 
 ROOT = Caller.root()
 
@@ -216,3 +216,141 @@ def test_a_caller_is_plain_json_and_a_key() -> None:
     caller = Caller.principal("eve", roles=["a", "b"])
     assert Caller.model_validate_json(caller.model_dump_json()) == caller
     assert {caller: 1}[Caller.principal("eve", roles=["a", "b"])] == 1
+
+
+# --- acting for others
+
+NAMES = ("a", "ab", "b", "ba", "c")
+SPECS = [
+    ToolSpec(source="s", tool=name, name=name, tier=tier)
+    for name in NAMES
+    for tier in Tier
+]  # fmt: skip
+PATTERNS = st.lists(st.sampled_from([*NAMES, "a*", "b*", "*"]), max_size=3)
+KINDS = st.lists(st.sampled_from(CallerKind), max_size=4)
+ROLES = st.lists(st.sampled_from(["ops", "dev"]), max_size=2)
+AGENT_TOOLS = st.builds(
+    AgentTools, **dict.fromkeys(("contracts", "code", "mcp"), PATTERNS.map(tuple))
+)
+GRANTS = st.builds(
+    lambda tools, kinds, roles: Grant(tools=tools, kinds=kinds, roles=roles),
+    PATTERNS.map(tuple),
+    KINDS.map(tuple),
+    ROLES.map(tuple),
+)
+
+
+class Odd:
+    """Allows some kinds some names, fails over some, and answers nonsense over others."""
+
+    def __init__(self, kinds: list[CallerKind], names: list[str], fails: list[str]) -> None:
+        self.kinds, self.names, self.fails = kinds, names, fails
+
+    def allows(self, caller: Caller, spec: ToolSpec) -> Any:
+        if spec.name in self.fails:
+            raise LookupError("the directory is away")
+        if caller.kind not in self.kinds:
+            return "no"
+        return matches(self.names, spec.name)
+
+
+POLICIES = st.lists(
+    st.builds(Grants, st.none() | st.lists(GRANTS, max_size=3))
+    | st.builds(Odd, KINDS, PATTERNS, PATTERNS)
+    | st.builds(AgentPolicy, st.dictionaries(st.sampled_from(["x", "y"]), AGENT_TOOLS)),
+    min_size=1,
+    max_size=3,
+)
+CALLERS = st.builds(
+    lambda kind, roles, allow, agent: Caller(
+        kind=kind, name="n", roles=tuple(roles), allow=allow and tuple(allow), agent=agent
+    ),
+    st.sampled_from(CallerKind),
+    ROLES,
+    st.none() | PATTERNS,
+    st.sampled_from(["", "x", "z"]),
+)
+CHILDREN = st.lists(
+    st.tuples(st.none() | PATTERNS, st.sampled_from(["", "x", "y", "z"])), max_size=4
+)
+
+
+def reach(gate: Gate, caller: Caller) -> set[tuple[str, Tier]]:
+    return {(s.name, s.tier) for s in gate.visible(caller, SPECS)}
+
+
+@given(POLICIES, CALLERS, CHILDREN)
+def test_whoever_acts_for_another_reaches_no_more_than_the_other(
+    policies: list[Policy], caller: Caller, children: list[tuple[list[str] | None, str]]
+) -> None:
+    gate = Gate(policies)
+    for allow, agent in children:
+        child = caller.child("helper", allow=allow, agent=agent)
+        found = reach(gate, child)
+        assert found <= reach(gate, caller)
+        assert allow is None or all(matches(allow, name) for name, _ in found)
+        restored = Caller.model_validate_json(child.model_dump_json())
+        assert (restored, reach(gate, restored)) == (child, found)
+        assert all(gate.allows(child, s) == ((s.name, s.tier) in found) for s in SPECS)
+        caller = child
+
+
+@given(POLICIES, POLICIES, CALLERS)
+def test_another_policy_only_ever_removes_reach(
+    some: list[Policy], more: list[Policy], caller: Caller
+) -> None:
+    assert reach(Gate([*some, *more]), caller) <= reach(Gate(some), caller)
+    assert reach(Gate([*more, *some]), caller) == reach(Gate([*some, *more]), caller)
+
+
+@given(POLICIES, CHILDREN)
+def test_nobody_acts_for_nobody(
+    policies: list[Policy], children: list[tuple[list[str] | None, str]]
+) -> None:
+    caller = Caller.anonymous()
+    for allow, agent in children:
+        caller = caller.child("helper", allow=allow, agent=agent)
+    assert reach(Gate(policies), caller) == set()
+
+
+@pytest.mark.parametrize(
+    ("parent", "found"),
+    [
+        (Caller.root(), {"a", "ab"}),
+        (Caller.workflow("w"), {"a", "ab"}),
+        (Caller.workflow("w", allow=["a"]), {"a"}),
+        (Caller.subagent("s"), {"a", "ab"}),
+        (Caller.subagent("s", allow=["b", "ab"]), {"ab"}),
+        (Caller.principal("p"), set()),
+        (Caller.principal("p", roles=["ops"]), {"ab"}),
+        (Caller.anonymous(), set()),
+    ],
+    ids=str,
+)
+def test_a_helper_of_each_kind_of_caller_is_held_to_it(parent: Caller, found: set[str]) -> None:
+    own = (CallerKind.ROOT, CallerKind.WORKFLOW, CallerKind.SUBAGENT)
+    grants = [
+        Grant(tools=("*",), kinds=own),
+        Grant(tools=("ab", "b"), kinds=(CallerKind.PRINCIPAL,), roles=("ops",)),
+    ]
+    child = parent.child("helper", allow=["a*"])
+    assert {name for name, _ in reach(Gate([Grants(grants)]), child)} == found
+
+
+def test_a_helper_cannot_shed_the_agent_that_it_acts_for() -> None:
+    chosen = AgentPolicy({"writer": AgentTools(mcp=("a",), code=(), contracts=())})
+    gate = Gate([Grants(), chosen])
+    writer = Caller(kind=CallerKind.SUBAGENT, name="w", agent="writer")
+    assert reach(gate, writer) == {("a", Tier.MCP)}
+    assert reach(gate, writer.child("h")) == {("a", Tier.MCP)}
+    assert reach(gate, writer.child("h", agent="editor")) == set()
+
+
+def test_an_agent_has_the_tools_of_each_tier_that_were_chosen_for_it() -> None:
+    chosen = AgentTools(contracts=("a*",), mcp=("b",))
+    assert {(s.name, s.tier) for s in SPECS if chosen.selects(s)} == {
+        ("a", Tier.CONTRACT),
+        ("ab", Tier.CONTRACT),
+        ("b", Tier.MCP),
+        *((name, Tier.CODE) for name in NAMES),
+    }

@@ -25,12 +25,13 @@ from deferred_tools import (
     Tool,
     ToolSpec,
 )
+from deferred_tools.lock import ToolsLock
 from deferred_tools.policy import Gate
 from deferred_tools.registered import SourceView
 from deferred_tools.search import ToolSearch
-from deferred_tools.search_misses import MissReason
+from deferred_tools.search_misses import REFUSED, MissReason
 from deferred_tools.search_request import PARAMETERS, SearchRequest
-from deferred_tools.settings import Settings
+from deferred_tools.settings import Settings, Trifecta
 from deferred_tools.summaries import summaries
 from deferred_tools.testing.sources import ScriptedTool, ready
 
@@ -87,11 +88,16 @@ class Searcher:
         caller: Caller = ROOT,
         policies: Sequence[Policy] = (Grants(),),
         retriever: Words | None = None,
+        settings: Settings | None = None,
+        lock: ToolsLock | None = None,
         **bounds: Any,
     ) -> None:
         self.limits = Limits(**bounds)
-        registry = Registry.build(Settings(), sources or WORLD)
-        visible = Gate(policies).visible(caller, registry.specs)
+        gate = Gate(policies)
+        registry = Registry.build(
+            settings or Settings(), sources or WORLD, gate=gate, lock=lock
+        )
+        visible = gate.visible(caller, registry.specs)
         retriever = retriever or Words()
         retriever.index(visible)
         self.search = ToolSearch(
@@ -504,3 +510,176 @@ def test_a_description_cannot_look_like_mark_up_in_the_answer() -> None:
 def test_what_the_program_is_told_is_plain_json_to_the_last_value() -> None:
     (miss,) = Searcher()(query="zzqx vlorp").data["misses"]
     assert {type(value) for value in miss.values()} == {str}, "no enum: a checkpointer refuses it"
+
+
+# --- a reason for every miss
+
+SETTINGS = Settings.from_dict(
+    {
+        "contracts": {"letter": {"description": "send a letter"}},
+        "disabled": ["s__post"],
+        "tags": {"s__send": ["egress"], "s__read": ["sensitive"], "s__web": ["untrusted_input"]},
+    }
+)
+ASKING = SETTINGS.model_copy(update={"trifecta": Trifecta.ASK})
+TOOLS = (MAIL, POST, CLOCK, ScriptedTool("read", "read it"), ScriptedTool("web", "the web"))
+PLACES = (
+    source("s", *TOOLS),
+    source("c", MAIL, status=SourceStatus.CONNECTING),
+    source("u", MAIL, status=SourceStatus.UNAVAILABLE),
+    source("a", MAIL, status=SourceStatus.AUTH_REQUIRED),
+    source("d", MAIL, status=SourceStatus.DISABLED),
+)
+NOBODY = "Nobody can use it: "
+MISSES = {
+    "none": (MissReason.NO_MATCH, "Check it in <available_tools>, or give a `query`."),
+    "c__send": (
+        MissReason.SERVER_CONNECTING,
+        "Its server is still starting: search again in a moment.",
+    ),
+    "u__send": (
+        MissReason.SERVER_UNAVAILABLE,
+        "Its server cannot be reached at present: try again later.",
+    ),
+    "a__send": (MissReason.AUTH_REQUIRED, "Its server wants the user to sign in first."),
+    "d__send": (MissReason.DISABLED, "It was switched off by the host."),
+    "s__post": (MissReason.DISABLED, f"{NOBODY}it was switched off by the host."),
+    "contracts__letter": (
+        MissReason.NOT_IMPLEMENTED,
+        f"{NOBODY}nothing carries it out at present.",
+    ),
+    "s__read": (
+        MissReason.BLOCKED_BY_POLICY,
+        "Not in this conversation: it is tagged sensitive, and this conversation already has "
+        "tools tagged egress, untrusted_input: together they could carry private data out on the "
+        "word of a stranger. Go on without it, or tell the user.",
+    ),
+}  # fmt: skip
+
+
+def test_each_miss_has_its_reason_and_says_what_to_do() -> None:
+    searcher = Searcher(*PLACES, settings=SETTINGS)
+    searcher(names=["s__send", "s__web"])
+    outcome = searcher(names=list(MISSES))
+    assert {m.wanted: (m.reason, m.hint) for m in outcome.misses} == MISSES
+    assert (outcome.enabled, outcome.already, outcome.refused) == ((), (), False)
+
+
+def test_one_that_waits_for_the_hosts_word_says_so() -> None:
+    searcher = Searcher(*PLACES, settings=ASKING)
+    outcome = searcher(names=["s__send", "s__web", "s__read"])
+    (miss,) = outcome.misses
+    assert miss.reason is MissReason.APPROVAL_NEEDED
+    assert miss.hint.startswith("It was not approved for this conversation: it is tagged sensitive")
+    assert [request.spec.name for request in outcome.approvals] == ["s__read"]
+
+
+def test_one_that_is_not_as_it_was_accepted_is_withheld() -> None:
+    searcher = Searcher(source("s", CLOCK), lock=ToolsLock({}))
+    (miss,) = searcher(names=["s__clock"]).misses
+    assert (miss.reason, miss.hint) == (
+        MissReason.WITHHELD,
+        f"{NOBODY}it is not as the host accepted it, and is withheld until it is.",
+    )
+    assert told(searcher(query="the time"))["misses"][0]["reason"] == "no_match"
+
+
+def test_every_reason_is_told_by_some_search() -> None:
+    told = {reason for reason, _ in MISSES.values()}
+    here = {MissReason.APPROVAL_NEEDED, MissReason.WITHHELD}  # in the tests around this one
+    assert told | here | REFUSED == set(MissReason)
+
+
+@pytest.mark.parametrize("name", ["letter", "s__post", "contracts__letter", "s__secret"])
+def test_of_what_nobody_can_use_only_those_hear_who_could_use_it(name: str) -> None:
+    def answer(*grants: str, settings: Settings) -> Any:
+        searcher = Searcher(
+            source("s", *TOOLS, SECRET),
+            caller=EVE,
+            policies=[Grants([Grant(tools=grants)])],
+            settings=settings,
+        )
+        outcome = searcher(names=[name])
+        return outcome.text, outcome.data, outcome.session.model_dump_json()
+
+    off = Settings.from_dict({**SETTINGS.model_dump(), "disabled": ["s__post", "s__secret"]})
+    free = Settings()
+    assert "no_match" in answer("s__clock", settings=off)[0]
+    assert answer("s__clock", settings=off) == answer("s__clock", settings=free)
+    assert "Nobody can use it" in answer("*", settings=off)[0]
+
+
+# --- loops
+
+
+def test_the_third_of_the_same_searches_is_refused_and_enables_nothing() -> None:
+    searcher = Searcher()
+    outcomes = [searcher(query="send mail") for _ in range(4)]
+    assert [outcome.refused for outcome in outcomes] == [False, False, True, True]
+    assert outcomes[2].text == (
+        "Not enabled (repeated): send mail. It gives the same again and again: call s__send. Do "
+        "not search this again."
+    )
+    assert not outcomes[2].enabled
+    assert not outcomes[2].already
+    assert not searcher(query="the time").refused, "other words may be searched"
+    assert not searcher(query="send mail", turn="next").refused
+
+
+def test_a_repeated_search_without_a_result_says_to_do_something_else() -> None:
+    searcher = Searcher()
+    outcomes = [searcher(names=["none"]) for _ in range(3)]
+    assert [miss.reason.value for miss in outcomes[2].misses] == ["repeated"]
+    assert "use other words, or tell the user what is missing" in outcomes[2].text
+    assert outcomes[1].notes[0].startswith("You have searched this before with the same result: ")
+
+
+def test_a_search_that_finds_something_new_is_none_of_the_same() -> None:
+    searcher = Searcher()
+    for _ in range(2):
+        searcher(query="send mail")
+    searcher.session = searcher.session.disable(["s__post"])
+    assert told(searcher(query="send mail"))["enabled"] == ["s__post"]
+
+
+def test_searches_with_the_same_words_but_another_answer_are_not_repeated() -> None:
+    searcher = Searcher()
+    for _ in range(2):
+        searcher(query="tell the time")
+    more = Searcher(source("s", MAIL, POST, CLOCK, ScriptedTool("now", "tell the time now")))
+    more.session = searcher.session
+    assert told(more(query="tell the time"))["enabled"] == ["s__now"]
+
+
+def test_a_loop_of_searches_ends() -> None:
+    searcher = Searcher()
+    outcomes = [searcher(query="send mail") for _ in range(20)]
+    assert all(outcome.refused for outcome in outcomes[2:])
+    assert {m.reason for outcome in outcomes[8:] for m in outcome.misses} == {
+        MissReason.LIMIT_REACHED
+    }
+    assert len(searcher.session.searches) == 8
+    assert searcher.names() == ["s__send", "s__post"]
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {
+                "query": st.sampled_from(["", "send mail", "the time", "zzqx"]),
+                "names": st.lists(st.sampled_from(["s__send", "s__clock", "none"]), max_size=2),
+            }
+        ),
+        max_size=14,
+    )
+)
+def test_no_turn_makes_more_searches_than_its_budget_or_more_than_two_of_a_kind(
+    searches: list[dict[str, Any]],
+) -> None:
+    searcher = Searcher(searches_per_turn=6)
+    outcomes = [searcher(arguments) for arguments in searches]
+    answered = [o for o in outcomes if not o.refused]
+    assert len(answered) <= 6
+    kinds = [(o.text, tuple(t.name for t in o.enabled)) for o in answered if not o.enabled]
+    assert all(kinds.count(kind) <= 2 for kind in kinds)
+    assert all(outcome.text for outcome in outcomes)

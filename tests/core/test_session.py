@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from deferred_tools import Caller, Session, ToolSpec, ToolTag
+from deferred_tools.session import Inherit
 
 ROOT = Session(caller=Caller.root())
 MANY = 1_000
@@ -261,3 +262,90 @@ def test_sessions_of_two_callers_unite_to_nobodys() -> None:
     assert ROOT.merge(other).caller == Caller.anonymous()
     assert ROOT.merge(other).merge(ROOT).caller == Caller.anonymous()
     assert ROOT.merge(ROOT).caller == Caller.root()
+
+
+# --- what was called
+
+A, B, C, D = (tagged(name) for name in "abcd")
+
+
+def uses(session: Session) -> dict[str, int]:
+    return {entry.name: entry.uses for entry in session.ledger}
+
+
+def test_calls_are_counted_of_what_is_enabled_as_it_is_now() -> None:
+    session = ROOT.enable([A, D]).called([A, D, A]).called([D])
+    assert uses(session) == {"a": 2, "d": 2}
+    assert session.called([B]) is session
+    assert session.called([tagged("a", "changed")]) is session
+    assert uses(session.enable([A])) == {"a": 2, "d": 2}
+    assert uses(session.disable(["a"]).called([A])) == {"a": 2, "d": 2}
+
+
+def test_calls_in_two_branches_count_as_those_of_the_busier_one() -> None:
+    base = ROOT.enable([A])
+    busy, idle = base.called([A]).called([A]), base.called([A])
+    assert uses(busy.merge(idle)) == uses(idle.merge(busy)) == {"a": 2}
+
+
+def test_what_was_called_exposes_the_conversation_for_good() -> None:
+    session = ROOT.enable([A, B, D]).called([D])
+    assert session.exposed == ()
+    session = session.called([A])
+    assert session.exposed == tuple(sorted(A.tags))
+    assert set(session.called([B]).disable(["a", "b"]).exposed) == A.tags | B.tags
+
+
+def test_what_was_not_enabled_exposes_to_nothing() -> None:
+    assert ROOT.called([A]).exposed == ()
+    assert ROOT.enable([A]).called([A], limit=0).exposed == ()
+    assert ROOT.enable([A]).disable(["a"]).called([A]).exposed == ()
+
+
+@given(st.permutations([A, B, C]))
+def test_the_call_that_completes_the_three_exposes_to_nothing(order: list[ToolSpec]) -> None:
+    session = ROOT.enable([A, B, C]).called(order)
+    assert set(session.exposed) == order[0].tags | order[1].tags
+    approved = ROOT.approve([order[2]]).enable([A, B, C]).called(order)
+    assert set(approved.exposed) == A.tags | B.tags | C.tags
+
+
+def test_an_approval_is_of_the_tool_as_it_was() -> None:
+    session = ROOT.approve([A, B, A])
+    assert len(session.approved) == 2
+    assert session.approves(A)
+    assert not session.approves(tagged("a", "changed"))
+    assert not session.approves(replace(A, tags=frozenset(ToolTag)))
+    assert not session.approves(C)
+
+
+# --- helpers
+
+
+def test_by_default_a_helper_starts_with_nothing_but_what_it_is_exposed_to() -> None:
+    session = ROOT.enable([A, B]).called([A]).approve([C]).searched("t", "q", ["a"])
+    caller = ROOT.caller.child("helper")
+    helper = session.child(caller)
+    assert helper == Session(caller=caller, exposed=session.exposed)
+
+
+def test_a_helper_takes_over_what_the_host_says() -> None:
+    session = ROOT.enable([A, B]).enable([C]).disable(["b"]).called([C])
+    caller = ROOT.caller.child("helper")
+    assert session.child(caller, Inherit.ALL).enabled(9) == session.enabled(9)
+    some = session.child(caller, Inherit.SUBSET, names=["c", "b", "none"])
+    assert names(some) == ["c"], "what was disabled stays disabled"
+    assert session.child(caller, Inherit.SUBSET).ledger == ()
+    assert session.child(caller, Inherit.NONE, names=["a"]).ledger == ()
+
+
+@given(HISTORY, st.lists(NAMES), st.sampled_from(Inherit))
+def test_a_helper_has_nothing_enabled_that_its_conversation_has_not(
+    steps: list[Step], chosen: list[str], inherit: Inherit
+) -> None:
+    session = after(steps)
+    helper = session.child(session.caller.child("helper"), inherit, names=chosen)
+    assert set(helper.enabled(MANY)) <= set(session.enabled(MANY))
+    assert helper.exposed == session.exposed
+    assert helper.approved == ()
+    assert Session.model_validate_json(helper.model_dump_json()) == helper

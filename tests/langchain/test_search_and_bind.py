@@ -149,14 +149,14 @@ def test_a_full_conversation_loses_the_tool_that_was_called_longest_ago(
 def test_a_turn_has_a_budget_of_searches_and_the_next_turn_a_new_one(
     run: Runner, toolset_of: MakeToolset, functions: Tools
 ) -> None:
-    def search() -> Any:
-        return call("tool_search", query="weather")
+    def search(query: str) -> Any:
+        return call("tool_search", query=query)
 
     script = [
-        says(search(), search()),
-        says(search(), search()),
+        says(search("weather"), search("forecast")),
+        says(search("city"), search("weather in a city")),
         says(text="ok"),
-        says(search()),
+        says(search("weather")),
         says(text="ok"),
     ]
     toolset = toolset_of([functions.weather], limits=Limits(searches_per_turn=3))
@@ -166,6 +166,17 @@ def test_a_turn_has_a_budget_of_searches_and_the_next_turn_a_new_one(
     assert "3 searches are allowed in one turn" in first[-1].text
     assert first[-1].artifact["misses"][0]["reason"] == "limit_reached"
     assert answers(run(agent, "two", thread()))[-1].status == "success"
+
+
+def test_a_search_that_gives_the_same_again_and_again_is_refused(
+    run: Runner, toolset_of: MakeToolset, functions: Tools
+) -> None:
+    script = [*(says(call("tool_search", query="weather")) for _ in range(3)), says(text="ok")]
+    _, agent = agent_of(script, toolset_of([functions.weather]))
+    first, again, third = answers(run(agent))
+    assert [first.status, again.status, third.status] == ["success", "success", "error"]
+    assert "with the same result: call get_weather" in again.text
+    assert third.artifact["misses"][0]["reason"] == "repeated"
 
 
 def test_a_search_that_finds_nothing_says_why(

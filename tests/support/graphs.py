@@ -23,6 +23,7 @@ class Built:
         builder: Callable[[DeferredToolsGraph], StateGraph[Any, Any, Any, Any]] | None = None,
         tools: tuple[BaseTool, ...] = (),
         caller: Any = None,
+        route: str = "tools condition",
         **options: Any,
     ) -> None:
         self.model = ScriptedModel(script=list(script))
@@ -31,7 +32,8 @@ class Built:
         graph.add_node("model", self._think)
         graph.add_node("tools", self.deferred.tool_node())
         graph.add_edge(START, "model")
-        graph.add_conditional_edges("model", tools_condition, ["tools", END])
+        condition: Any = self.deferred.each_call if route == "each call" else tools_condition
+        graph.add_conditional_edges("model", condition, ["tools", END])
         graph.add_edge("tools", "model")
         self.graph: Any = graph.compile(**options)
 

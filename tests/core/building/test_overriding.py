@@ -58,15 +58,15 @@ def test_an_override_goes_before_the_contracts_own_implementation() -> None:
         (
             {"server": "functions"},
             (
-                "overrides.file.server: 'functions' is not an MCP server, so no contract can be mapped "
-                "to it"
+                "overrides.file.server: 'functions' is not an MCP server, so no contract "
+                "can be mapped to it"
             ),
         ),
         (
             {"tool": "create_isue"},
             (
-                "overrides.file.tool: the server 'github' does not advertise the tool 'create_isue'; "
-                "did you mean 'create_issue'?"
+                "overrides.file.tool: the server 'github' does not advertise the tool "
+                "'create_isue'; did you mean 'create_issue'?"
             ),
         ),
         (
@@ -115,8 +115,8 @@ def test_a_contract_is_not_mapped_to_a_disabled_tool_but_may_be_to_a_hidden_one(
     settings = {**mapped(), "disabled": ["github__create_issue"]}
     assert problems(settings, GITHUB) == (
         (
-            "overrides.file: it maps to 'github__create_issue', which is disabled; to hide that tool, "
-            "deny it"
+            "overrides.file: it maps to 'github__create_issue', which is disabled; to hide that "
+            "tool, deny it"
         ),
     )
 

@@ -240,6 +240,25 @@ def test_a_tool_of_a_server_that_is_away_may_be_disabled_beforehand() -> None:
     assert set(after.absent) == {"github__create_issue"}
 
 
+def test_a_tool_of_a_server_that_is_away_is_known_by_its_namespace() -> None:
+    settings = {"servers": {"github": {"namespace": "gh"}}, "disabled": ["gh__create_issue"]}
+    before = build(settings, DOWN)
+    assert set(build(settings, GITHUB, previous=before).absent) == {"gh__create_issue"}
+    assert problems({**settings, "disabled": ["github__create_issue"]}, DOWN)
+
+
+def test_patterns_are_not_doubted_for_a_server_that_is_away() -> None:
+    settings = {
+        "tags": {"github__*": ["egress"]},
+        "grants": [{"tools": ["github__create_issue", "githb__*"]}],
+        "agents": {"writer": {"mcp": ["github__list_*"]}},
+    }
+    assert build(settings, DOWN).warnings == (
+        "github: unavailable: it does not answer",
+        "grants.0.tools: 'githb__*' fits no tool",
+    )
+
+
 def test_a_disabled_tool_that_goes_costs_nothing() -> None:
     settings = {"disabled": ["github__create_issue"]}
     before = build(settings, GITHUB)

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from deferred_tools import Toolset, ToolsLock
+from deferred_tools import Limits, Toolset, ToolsLock
+from deferred_tools.cli import catalogue
 from deferred_tools.cli.status import status_command
 from deferred_tools.sources.mcp import McpServers
 from tests.support import command
-from tests.support.command import DIES, app_of, configured, listing
+from tests.support.command import DIES, MUTE, app_of, configured, listing
 
 SEND = {"name": "send", "description": "Send a letter"}
 CHECK = {"name": "check", "annotations": {"openWorldHint": True, "readOnlyHint": True}}
@@ -108,6 +109,15 @@ def test_what_is_not_available_is_shown_with_its_reason(tmp_path: Path) -> None:
     assert "ring not_implemented its server 'dead' cannot be reached (unavailable)" in told
     assert "dead mcp unavailable 0 the connection was closed; it exited with code 3" in told
     assert "- dead: unavailable: the connection was closed" in done.stdout
+
+
+def test_a_server_that_is_still_starting_counts_as_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalogue, "_PATIENCE", Limits(startup_seconds=0.1))
+    done = run("--config", configured(tmp_path / "mcp.json", {"mute": MUTE}))
+    assert done.exit_code == 3
+    assert "connecting" in done.stdout
 
 
 def test_every_problem_of_the_settings_is_told_at_once_with_its_place(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def _edits(error: ValidationError, drop: bool, nested: int) -> _Edits:
     item, path = error.instance, tuple(error.instance_path)
     if isinstance(item, str):
         value = _reading(item)
-        if value is not _NOTHING and _fits_only(error, value, nested):
+        if value is not _NOTHING and _fits_only(error, value):
             return {path: error}
     if drop and _is_blank(item) and _is_declared(error):
         return {path: error}
@@ -141,10 +141,8 @@ def _edits_of_alternatives(found: list[list[ValidationError]], drop: bool, neste
     return edits
 
 
-def _fits_only(error: ValidationError, value: Any, nested: int) -> bool:
-    """Whether text is no answer to `error`, which is about a text, but `value` may be."""
-    if not _no_text_fits(error, nested):
-        return False
+def _fits_only(error: ValidationError, value: Any) -> bool:
+    """Whether `error`, about a text, asks for no other text but for the like of `value`."""
     kind = error.kind
     if isinstance(kind, Kind.Type):
         name = kind_of(value)
@@ -152,11 +150,8 @@ def _fits_only(error: ValidationError, value: Any, nested: int) -> bool:
     if isinstance(kind, Kind.Constant):
         return _same(kind.expected_value, value)
     if isinstance(kind, Kind.Enum):
-        return any(_same(option, value) for option in kind.options)
-    return any(
-        all(_fits_only(inner, value, nested + 1) for inner in branch)
-        for branch in branches(error, nested)
-    )
+        return _no_text_fits(error, 0) and any(_same(option, value) for option in kind.options)
+    return False
 
 
 def _no_text_fits(error: ValidationError, nested: int) -> bool:

@@ -1,5 +1,8 @@
 """Which tool may take a model's call, and what observers hear of it: for graphs and plain loops."""
 
+from dataclasses import replace
+from typing import Any
+
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 
@@ -30,16 +33,22 @@ def _unchecked(entry: RegisteredTool) -> bool:
     return not (isinstance(entry.tool, LangChainTool) and entry.tool.validates)
 
 
+def arguments_for(admitted: Admitted, call: ToolCall) -> dict[str, Any]:
+    """What the tool is to be run with; those of our own read texts, and tell of it, themselves."""
+    langchain_s = isinstance(admitted.entry.tool, LangChainTool)
+    return admitted.arguments if langchain_s else call["args"]
+
+
 def tell_called(
-    toolset: Toolset, caller: Caller, entry: RegisteredTool | None, answer: ToolMessage
+    toolset: Toolset, caller: Caller, admitted: Admitted | None, answer: ToolMessage
 ) -> None:
     """Tell observers of a call, unless `Toolset.call` has told them, or the tool is not ours."""
-    if entry is not None and isinstance(entry.tool, LangChainTool):
+    if admitted is not None and isinstance(admitted.entry.tool, LangChainTool):
         toolset.plugins.tell(
             "deferred_tools_called",
             caller=caller,
-            name=entry.spec.name,
-            result=from_langchain(answer),
+            name=admitted.entry.spec.name,
+            result=replace(from_langchain(answer), notes=admitted.notes),
         )
 
 

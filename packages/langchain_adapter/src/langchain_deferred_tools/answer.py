@@ -26,6 +26,21 @@ def with_messages(answer: Answer, change: Callable[[ToolMessage], ToolMessage]) 
     return cast("Answer", _changed(answer, change))
 
 
+def with_update(answer: Answer, update: dict[str, Any]) -> Answer:
+    """`answer`, which changes the graph's state by `update`, too."""
+    if isinstance(answer, ToolMessage):
+        return Command(update={"messages": [answer], **update})
+    if (
+        isinstance(answer, Command)
+        and answer.graph is None
+        and isinstance(answer.update, dict)
+        and answer.update.keys().isdisjoint(update)
+    ):
+        return replace(answer, update={**answer.update, **update})
+    several = answer if isinstance(answer, list) else [answer]
+    return cast("Answer", [*several, Command(update=update)])
+
+
 def _changed(answer: object, change: Callable[[ToolMessage], ToolMessage]) -> object:
     if isinstance(answer, ToolMessage):
         return change(answer)

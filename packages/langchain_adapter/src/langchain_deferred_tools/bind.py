@@ -1,7 +1,9 @@
 """Our tools as LangChain tools: the original where there is one, else a `DeferredTool`."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from langchain_core.runnables.config import ensure_config
 from langchain_core.tools import BaseTool, ToolException
 from pydantic import PrivateAttr
 
@@ -51,15 +53,24 @@ class DeferredTool(JsonTool):
 
     def _run(self, /, **arguments: Any) -> tuple[Content, Any]:
         try:
-            return _answer(self._toolset.call(self._session, self.name, arguments))
+            run = run_of(ensure_config())
+            return _answer(self._toolset.call(self._session, self.name, arguments, run=run))
         except (ModelError, HostError) as error:
             raise _ToolFailed(str(error)) from error
 
     async def _arun(self, /, **arguments: Any) -> tuple[Content, Any]:
         try:
-            return _answer(await self._toolset.acall(self._session, self.name, arguments))
+            run = run_of(ensure_config())
+            return _answer(await self._toolset.acall(self._session, self.name, arguments, run=run))
         except (ModelError, HostError) as error:
             raise _ToolFailed(str(error)) from error
+
+
+def run_of(config: Mapping[str, Any]) -> str:
+    """A name for the run, for mappings: the thread's id, else the run's, else ""."""
+    configurable = config.get("configurable") or {}
+    told = (configurable.get("thread_id"), configurable.get("run_id"), config.get("run_id"))
+    return next((str(one) for one in told if one), "")
 
 
 class _ToolFailed(ToolException):

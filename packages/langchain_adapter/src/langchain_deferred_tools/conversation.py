@@ -14,15 +14,17 @@ from langchain_core.messages import (
 )
 from langchain_core.tools import BaseTool
 
+from deferred_tools.approval import Approve, ask_nobody
+from deferred_tools.dispatch import Admitted
 from deferred_tools.errors import ConfigurationError, ModelError
 from deferred_tools.policy import Caller
-from deferred_tools.registered import RegisteredTool
 from deferred_tools.search_request import NAME
 from deferred_tools.session import Session
 from deferred_tools.toolset import Toolset
-from langchain_deferred_tools.admit import admit, check_sync, tell_called
+from langchain_deferred_tools.admit import admit, arguments_for, check_sync, tell_called
 from langchain_deferred_tools.bind import bind
 from langchain_deferred_tools.delivery import Bindable, prompted, tools_to_bind
+from langchain_deferred_tools.nesting import Inheritance, RunningCall, expose, running
 from langchain_deferred_tools.search_tool import SearchTool, refusal, search_message
 
 
@@ -43,9 +45,14 @@ class Conversation:
         tools: Sequence[BaseTool] = (),
         caller: Caller | None = None,
         session: Session | None = None,
+        approve: Approve = ask_nobody,
     ) -> None:
-        """Take a toolset, the tools that are always bound, and who talks (default: root)."""
+        """Take a toolset, the tools that are always bound, and who talks (default: root).
+
+        `approve` is asked about tools that complete the trifecta, where the settings say so.
+        """
         self._toolset = toolset
+        self._approve = approve
         self._base: list[Bindable] = [SearchTool(), *tools]
         self._own = {tool.name: tool for tool in tools}
         self._turn = ""
@@ -70,10 +77,7 @@ class Conversation:
         Raises:
             ConfigurationError: A tool can only run in `arun`, or only in a graph.
         """
-        return [
-            item if isinstance(item, ToolMessage) else self._ran(item, item.invoke())
-            for item in self._decided(message)
-        ]
+        return [self._run(item) for item in self._decided(message)]
 
     async def arun(self, message: AIMessage) -> list[ToolMessage]:
         """Answer every call of the model's message, in order.
@@ -81,23 +85,22 @@ class Conversation:
         Raises:
             ConfigurationError: A tool can only run in a graph.
         """
-        return [
-            item if isinstance(item, ToolMessage) else self._ran(item, await item.ainvoke())
-            # In a thread: a search may ask a model.
-            for item in await asyncio.to_thread(self._decided, message)
-        ]
+        # In a thread: a search may ask a model.
+        return [await self._arun(item) for item in await asyncio.to_thread(self._decided, message)]
 
-    def _decided(self, message: AIMessage) -> list["ToolMessage | _Admitted"]:
+    def _decided(self, message: AIMessage) -> list["ToolMessage | _Ready"]:
         """Each call with its tool, or its answer already.
 
         Every call is held against the session as it was before this message: what a search
         enables can be called from the next message on.
         """
         called = [call["name"] for call in message.tool_calls]
-        before = self._toolset.called(self.session, called)
+        # It may work within a tool of another conversation: that one is exposed to what this is.
+        before = self._toolset.called(Inheritance().added_to(self.session), called)
+        expose(before.exposed)
         self.session = before
         searches = 0
-        decided: list[ToolMessage | _Admitted] = []
+        decided: list[ToolMessage | _Ready] = []
         for call in message.tool_calls:
             if call["name"] == NAME:
                 decided.append(self._search(before, call, searches))
@@ -107,42 +110,58 @@ class Conversation:
         return decided
 
     def _search(self, before: Session, call: ToolCall, position: int) -> ToolMessage:
-        outcome = self._toolset.search(before, call["args"], turn=self._turn, position=position)
+        outcome = self._toolset.search(
+            before, call["args"], turn=self._turn, position=position, approve=self._approve
+        )
         self.session = self.session.merge(outcome.session)
         return search_message(outcome, call["id"])
 
-    def _admit(self, before: Session, call: ToolCall) -> "ToolMessage | _Admitted":
+    def _admit(self, before: Session, call: ToolCall) -> "ToolMessage | _Ready":
         if own := self._own.get(call["name"]):
-            return _Admitted(own, call)
+            return _Ready(own, call, before)
         try:
-            admitted = admit(self._toolset, before, call)
+            admitted = admit(self._toolset, before, call, self._approve)
         except ModelError as error:
             return refusal(error, call["name"], call["id"])
-        tool = bind(self._toolset, before, admitted.entry)
-        return _Admitted(tool, {**call, "args": admitted.arguments}, admitted.entry)
+        session = admitted.session.exposed_to(admitted.entry.spec.tags)
+        self.session = self.session.merge(session)
+        tool = bind(self._toolset, session, admitted.entry)
+        fitted: ToolCall = {**call, "args": arguments_for(admitted, call)}
+        return _Ready(tool, fitted, session, admitted)
 
-    def _ran(self, admitted: "_Admitted", answer: Any) -> ToolMessage:
+    def _run(self, item: "ToolMessage | _Ready") -> ToolMessage:
+        if isinstance(item, ToolMessage):
+            return item
+        check_sync(item.tool, "`arun`")
+        with running(item.session) as call:
+            answer = item.tool.invoke(item.call)
+        return self._ran(item, call, answer)
+
+    async def _arun(self, item: "ToolMessage | _Ready") -> ToolMessage:
+        if isinstance(item, ToolMessage):
+            return item
+        with running(item.session) as call:
+            answer = await item.tool.ainvoke(item.call)
+        return self._ran(item, call, answer)
+
+    def _ran(self, item: "_Ready", call: RunningCall, answer: Any) -> ToolMessage:
         """The answer of a tool, told to observers where LangChain ran one of ours."""
+        self.session = self.session.exposed_to(call.session.exposed)
+        expose(self.session.exposed)
         if not isinstance(answer, ToolMessage):
             raise ConfigurationError(
-                f"the tool {admitted.tool.name!r} answered with {type(answer).__name__}, which "
+                f"the tool {item.tool.name!r} answered with {type(answer).__name__}, which "
                 "only a graph can take: use DeferredToolsGraph"
             )
-        tell_called(self._toolset, self.session.caller, admitted.entry, answer)
+        tell_called(self._toolset, self.session.caller, item.admitted, answer)
         return answer
 
 
 @dataclass(frozen=True, slots=True)
-class _Admitted:
+class _Ready:
     """A call that may run, with its tool, and which of the toolset's that is, if any."""
 
     tool: BaseTool
     call: ToolCall
-    entry: RegisteredTool | None = None
-
-    def invoke(self) -> Any:
-        check_sync(self.tool, "`arun`")
-        return self.tool.invoke(self.call)
-
-    async def ainvoke(self) -> Any:
-        return await self.tool.ainvoke(self.call)
+    session: Session
+    admitted: Admitted | None = None

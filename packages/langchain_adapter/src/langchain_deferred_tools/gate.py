@@ -5,24 +5,28 @@ Shared by the `create_agent` middleware and hand-built graphs; needs langgraph.
 
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.messages import AnyMessage, ToolCall, ToolMessage
+from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
+from deferred_tools.approval import Approve
+from deferred_tools.dispatch import Admitted
 from deferred_tools.errors import ConfigurationError, ModelError
 from deferred_tools.policy import Caller
-from deferred_tools.registered import RegisteredTool
 from deferred_tools.search_request import NAME
 from deferred_tools.session import Session
 from deferred_tools.toolset import Toolset
-from langchain_deferred_tools.admit import admit, check_sync, tell_called
-from langchain_deferred_tools.answer import Answer, messages_in
+from langchain_deferred_tools.admit import admit, arguments_for, check_sync, tell_called
+from langchain_deferred_tools.answer import Answer, messages_in, with_update
 from langchain_deferred_tools.bind import bind
+from langchain_deferred_tools.interrupting import asking_host
+from langchain_deferred_tools.nesting import Inheritance, RunningCall, expose, running
+from langchain_deferred_tools.reviewing import names_called, own_tool, reviewed, told, with_tool
 from langchain_deferred_tools.search_tool import SearchTool, refusal, search_message
 from langchain_deferred_tools.state import (
     STATE_KEY,
@@ -39,28 +43,35 @@ logger = logging.getLogger(__name__)
 CallerOf = Callable[[Any, Mapping[str, Any]], Caller | None]
 """From the run's context and config to who calls; None or an error: nobody."""
 
-_EDITS = "hitl_edited_tool_calls"
-"""The state key in which langchain's HumanInTheLoopMiddleware keeps reviewers' edits."""
-
 
 @dataclass(frozen=True, slots=True)
-class _Admitted:
+class _Ready:
     """A call that may run."""
 
     request: ToolCallRequest
     """What is handed on."""
     tool: BaseTool
     """What will run."""
-    caller: Caller
-    entry: RegisteredTool | None = None
+    stored: Session
+    """The conversation as the state has it."""
+    session: Session
+    """The conversation as it is while the call runs."""
+    admitted: Admitted | None = None
     """Which of the toolset's tools that is, if any."""
 
 
 class Gate:
     """Decides about each tool call of a graph."""
 
-    def __init__(self, toolset: Toolset, caller: Caller | CallerOf) -> None:
-        """Take who calls, or a function that tells.
+    def __init__(
+        self,
+        toolset: Toolset,
+        caller: Caller | CallerOf,
+        inheritance: Inheritance,
+        *,
+        alone: bool,
+    ) -> None:
+        """Take who calls, or a function that tells; `alone`: each call has a node's run to itself.
 
         Raises:
             ConfigurationError: The function is async, while invoke must ask it too.
@@ -72,10 +83,26 @@ class Gate:
             )
         self.toolset = toolset
         self._caller = caller
+        self._inheritance = inheritance
+        self._alone = alone
 
     def session(self, state: object, context: object, config: Mapping[str, Any]) -> Session:
         """The conversation's session, in the hands of who runs it now."""
-        return load_session(state_value(state, STATE_KEY), self.caller(context, config))
+        return self._inheritance.added_to(
+            load_session(state_value(state, STATE_KEY), self.caller(context, config))
+        )
+
+    def called(self, session: Session, names: Iterable[str]) -> Session:
+        """`session` after the model has asked for calls of `names`, in their order."""
+        after = self.toolset.called(session, names)
+        expose(after.exposed)
+        return after
+
+    def is_enabled(self, request: ToolCallRequest) -> bool:
+        """Whether the conversation has enabled the called tool, whoever runs it now."""
+        session = self._inheritance.added_to(load_session(state_value(request.state, STATE_KEY)))
+        enabled = session.enabled(self.toolset.limits.enabled_tools)
+        return request.tool_call["name"] in {entry.name for entry in enabled}
 
     def caller(self, context: object, config: Mapping[str, Any]) -> Caller:
         """Who calls; anonymous, who may nothing, where that cannot be told."""
@@ -99,51 +126,62 @@ class Gate:
             ConfigurationError: The tool can only run in `ainvoke`, and this is `invoke`.
         """
         self.toolset.open()
-        admitted = self._admit(request)
-        if not isinstance(admitted, _Admitted):
-            return admitted
-        check_sync(admitted.tool, "`ainvoke`")
-        return self._ran(admitted, execute(admitted.request))
+        ready = self._admit(request)
+        if not isinstance(ready, _Ready):
+            return ready
+        check_sync(ready.tool, "`ainvoke`")
+        with running(ready.session) as call:
+            answer = execute(ready.request)
+        return self._ran(ready, call, answer)
 
     async def arun(
         self, request: ToolCallRequest, execute: Callable[[ToolCallRequest], Awaitable[Answer]]
     ) -> Answer:
         """Answer a call: run it through `execute` if it may run."""
         await self.toolset.aopen()
-        admitted = self._admit(request)
-        if not isinstance(admitted, _Admitted):
-            return admitted
-        return self._ran(admitted, await execute(admitted.request))
+        ready = self._admit(request)
+        if not isinstance(ready, _Ready):
+            return ready
+        with running(ready.session) as call:
+            answer = await execute(ready.request)
+        return self._ran(ready, call, answer)
 
-    def _admit(self, request: ToolCallRequest) -> _Admitted | ToolMessage:
+    def _admit(self, request: ToolCallRequest) -> _Ready | ToolMessage:
         """The call with its tool, or the refusal in place of running it."""
         runtime = request.runtime
-        session = self.session(request.state, runtime.context, runtime.config)
-        call = _reviewed(request)
+        stored = self.session(request.state, runtime.context, runtime.config)
+        call, names = reviewed(request), names_called(request)
+        approve = asking_host(alone=self._alone or len(names) == 1)
         if call["name"] == NAME:
-            search = self._search(session, call["id"], messages_of(request.state))
-            return _Admitted(_with_tool(request, call, search), search, session.caller)
-        if own := _own(request, call["name"]):
-            return _Admitted(request, own, session.caller)
+            search = self._search(stored, request, approve)
+            return _Ready(with_tool(request, call, search), search, stored, stored)
+        # Calls side by side do not see each other run, so each knows what all of them bring.
+        session = stored.exposed_to(self.called(stored, names).exposed)
+        if own := own_tool(request, call["name"]):
+            return _Ready(request, own, stored, session)
         try:
-            admitted = admit(self.toolset, session, call)
+            admitted = admit(self.toolset, session, call, approve)
         except ModelError as error:
-            return refusal(_told(error, request, call), request.tool_call["name"], call["id"])
-        entry = admitted.entry
-        tool = bind(self.toolset, session, entry)
-        fitted = {**call, "args": admitted.arguments}
-        return _Admitted(_with_tool(request, fitted, tool), tool, session.caller, entry)
+            return refusal(told(error, request, call), request.tool_call["name"], call["id"])
+        tool = bind(self.toolset, admitted.session, admitted.entry)
+        fitted = with_tool(request, {**call, "args": arguments_for(admitted, call)}, tool)
+        return _Ready(fitted, tool, stored, admitted.session, admitted)
 
-    def _ran(self, admitted: _Admitted, answer: Answer) -> Answer:
+    def _ran(self, ready: _Ready, call: RunningCall, answer: Answer) -> Answer:
+        """The answer, with what it and agents within brought into the conversation."""
         for message in messages_in(answer):
-            if message.tool_call_id == admitted.request.tool_call["id"]:
-                tell_called(self.toolset, admitted.caller, admitted.entry, message)
-        return answer
+            if message.tool_call_id == ready.request.tool_call["id"]:
+                tell_called(self.toolset, ready.session.caller, ready.admitted, message)
+        if ready.admitted:
+            call.expose(ready.admitted.entry.spec.tags)
+        if call.session == ready.stored:
+            return answer
+        expose(call.session.exposed)
+        return with_update(answer, {STATE_KEY: change_to(call.session)})
 
-    def _search(
-        self, session: Session, call_id: str | None, messages: Sequence[AnyMessage]
-    ) -> SearchTool:
+    def _search(self, session: Session, request: ToolCallRequest, approve: Approve) -> SearchTool:
         """`tool_search` for one call: like any other tool's, its run can be seen and reviewed."""
+        call_id, messages = request.tool_call["id"], messages_of(request.state)
 
         def answer(arguments: dict[str, Any]) -> Answer:
             outcome = self.toolset.search(
@@ -151,41 +189,9 @@ class Gate:
                 arguments,
                 turn=turn_of(messages, session),
                 position=position_of(call_id, NAME, messages),
+                approve=approve,
             )
             message = search_message(outcome, call_id)
             return Command(update={STATE_KEY: change_to(outcome.session), "messages": [message]})
 
         return SearchTool.answering(answer)
-
-
-def _reviewed(request: ToolCallRequest) -> ToolCall:
-    """The call as it will run: with the edit of a reviewer whose middleware comes after ours.
-
-    Langchain's own ends the run for a tool that it does not know, so we decide first.
-    """
-    call = request.tool_call
-    edits = state_value(request.state, _EDITS) or {}
-    edit = edits.get(call["id"] or "")
-    return {**call, "name": edit["name"], "args": edit["args"]} if edit else call
-
-
-def _own(request: ToolCallRequest, name: str) -> BaseTool | None:
-    """The graph's own tool of that name."""
-    if name == request.tool_call["name"]:
-        return request.tool
-    return next((tool for tool in request.runtime.tools if tool.name == name), None)
-
-
-def _with_tool(request: ToolCallRequest, call: ToolCall, tool: BaseTool) -> ToolCallRequest:
-    """`request` for `tool`, put where a reviewer who redirects the call will look for it."""
-    if call["name"] == request.tool_call["name"]:
-        same = call["args"] == request.tool_call["args"]
-        return request.override(tool=tool, tool_call=request.tool_call if same else call)
-    others = [other for other in request.runtime.tools if other.name != tool.name]
-    return replace(request, runtime=replace(request.runtime, tools=[*others, tool]))
-
-
-def _told(error: ModelError, request: ToolCallRequest, call: ToolCall) -> str:
-    if call["name"] == request.tool_call["name"]:
-        return str(error)
-    return f"A reviewer replaced this call with one of {call['name']!r}. {error}"

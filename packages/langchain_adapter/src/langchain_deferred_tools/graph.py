@@ -1,14 +1,16 @@
 """Deferred tools in a hand-built LangGraph: needs the extra `langgraph`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, TypedDict, get_origin, get_type_hints
 
-from langchain_core.messages import AnyMessage
+from langchain_core.messages import AnyMessage, ToolCall
 from langchain_core.tools import BaseTool
 from langgraph.config import get_config
-from langgraph.graph import MessagesState, StateGraph
+from langgraph.graph import END, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
+from langgraph.prebuilt.tool_node import ToolCallWithContext
 from langgraph.runtime import get_runtime
+from langgraph.types import Send
 
 from deferred_tools.errors import ConfigurationError
 from deferred_tools.policy import Caller
@@ -16,8 +18,9 @@ from deferred_tools.session import Session
 from deferred_tools.toolset import Toolset
 from langchain_deferred_tools.delivery import Bindable, check_state, prompted, tools_to_bind
 from langchain_deferred_tools.gate import CallerOf, Gate
+from langchain_deferred_tools.nesting import Inheritance
 from langchain_deferred_tools.search_tool import SearchTool
-from langchain_deferred_tools.state import STATE_KEY, merge_sessions, messages_of
+from langchain_deferred_tools.state import STATE_KEY, last_calls, merge_sessions, messages_of
 
 
 class DeferredMessagesState(MessagesState):
@@ -46,14 +49,16 @@ class DeferredToolsGraph:
         *,
         tools: Sequence[BaseTool] = (),
         caller: Caller | CallerOf | None = None,
+        inherit: str | Collection[str] = "none",
     ) -> None:
         """Take a toolset, the tools that are always bound, and who runs the graph.
 
-        `caller` is as for `DeferredToolsMiddleware`.
+        `caller` and `inherit` are as for `DeferredToolsMiddleware`.
         """
         self._toolset = toolset
         self._base: list[BaseTool] = [SearchTool(), *tools]
-        self._gate = Gate(toolset, Caller.root() if caller is None else caller)
+        caller = Caller.root() if caller is None else caller
+        self._gate = Gate(toolset, caller, Inheritance.of(inherit), alone=False)
 
     def builder(self, state_schema: type = DeferredMessagesState) -> StateGraph[Any, Any, Any, Any]:
         """A graph builder whose input is the state without the ledger: clients cannot enable tools.
@@ -83,9 +88,23 @@ class DeferredToolsGraph:
             self._base, wrap_tool_call=self._gate.run, awrap_tool_call=self._gate.arun, **options
         )
 
+    def each_call(self, state: object) -> list[Send] | str:
+        """Where to go after the model: each call to a run of the node "tools" of its own, or END.
+
+        In place of `tools_condition`: so that a call that waits for the host does not make those
+        beside it run twice.
+        """
+        message, _ = last_calls(messages_of(state))
+        calls = message.tool_calls if message else []
+        return [Send("tools", _one_call(call, state)) for call in calls] or END
+
     def _session(self, state: object) -> Session:
         config: Mapping[str, Any] = dict(get_config())
         return self._gate.session(state, get_runtime().context, config)
+
+
+def _one_call(call: ToolCall, state: Any) -> ToolCallWithContext:
+    return {"__type": "tool_call_with_context", "tool_call": call, "state": state}
 
 
 def _input_of(state_schema: type) -> type:

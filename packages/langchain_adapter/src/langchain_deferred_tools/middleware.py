@@ -1,6 +1,6 @@
 """Deferred tools for `create_agent`: needs the extra `agents`."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Annotated, Any, NotRequired, Self, cast
 
 from langchain.agents.middleware import hook_config
@@ -25,16 +25,11 @@ from langchain_deferred_tools.answer import Answer
 from langchain_deferred_tools.delivery import check_state, tools_to_bind, with_block
 from langchain_deferred_tools.direct import all_direct, ended_early, marked
 from langchain_deferred_tools.gate import CallerOf, Gate
+from langchain_deferred_tools.nesting import Inheritance
 from langchain_deferred_tools.prompt_check import prompt_check
 from langchain_deferred_tools.search_tool import SearchTool
 from langchain_deferred_tools.source import LangChainTool, may_return_direct
-from langchain_deferred_tools.state import (
-    STATE_KEY,
-    change_to,
-    load_session,
-    merge_sessions,
-    state_value,
-)
+from langchain_deferred_tools.state import STATE_KEY, change_to, merge_sessions
 
 Handled = ModelResponse[Any] | ExtendedModelResponse[Any]
 
@@ -62,18 +57,32 @@ class DeferredToolsMiddleware(AgentMiddleware[Any, Any, Any]):
         chosen = cls if needed or cls is not DeferredToolsMiddleware else _NothingDirect
         return cast("Self", super().__new__(chosen))
 
-    def __init__(self, toolset: Toolset, *, caller: Caller | CallerOf | None = None) -> None:
+    def __init__(
+        self,
+        toolset: Toolset,
+        *,
+        caller: Caller | CallerOf | None = None,
+        inherit: str | Collection[str] = "none",
+    ) -> None:
         """Use `toolset`; nothing is opened yet.
 
         Args:
             toolset: May be shared by any number of agents.
             caller: Who runs the agent, or a function from the run's context and config to that.
                 Where the function gives None or fails, nothing is available. Default: root.
+            inherit: What this agent takes over of what is enabled in the conversation that asks
+                it, when it works within a tool of another agent: "none", "inherit" (all that its
+                caller may use), or the names of some tools.
+
+        Raises:
+            ConfigurationError: `inherit` is another text, or the function is async.
         """
         super().__init__()
         self.toolset = toolset
         self.tools = [SearchTool()]
-        self._gate = Gate(toolset, Caller.root() if caller is None else caller)
+        caller = Caller.root() if caller is None else caller
+        # `create_agent` sends each call to a run of the node of its own.
+        self._gate = Gate(toolset, caller, Inheritance.of(inherit), alone=True)
 
     # --- the model's call
 
@@ -122,7 +131,7 @@ class DeferredToolsMiddleware(AgentMiddleware[Any, Any, Any]):
             if isinstance(message, AIMessage)
             for call in message.tool_calls
         ]
-        touched = self.toolset.called(session, called)
+        touched = self._gate.called(session, called)
         if touched is session:
             return response
         return ExtendedModelResponse(response, Command(update={STATE_KEY: change_to(touched)}))
@@ -184,9 +193,7 @@ class DeferredToolsMiddleware(AgentMiddleware[Any, Any, Any]):
         So that nobody is asked to review a call that will be refused. It depends on the
         conversation alone, so it is still the same when the run resumes.
         """
-        session = load_session(state_value(request.state, STATE_KEY))
-        enabled = session.enabled(self.toolset.limits.enabled_tools)
-        return request.tool_call["name"] in {entry.name for entry in enabled}
+        return self._gate.is_enabled(request)
 
 
 class _NothingDirect(DeferredToolsMiddleware):

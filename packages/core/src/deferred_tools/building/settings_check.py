@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 from deferred_tools.building.findings import Findings, nearest
+from deferred_tools.building.offering import namespace_of
 from deferred_tools.policy import CallerKind, matches
 from deferred_tools.registered import SourceView
-from deferred_tools.settings import OnUnreachable, Settings
+from deferred_tools.settings import OnUnreachable, ServerSettings, Settings
 from deferred_tools.sources.base import SourceStatus
 from deferred_tools.spec import SEPARATOR, ToolSpec
 
@@ -23,6 +24,10 @@ class SettingsCheck:
         """Take sources by their own names, and every tool that has a name."""
         self._settings = settings
         self._sources = sources
+        self._namespaces = {
+            namespace_of(view, settings.servers.get(name, ServerSettings())): view
+            for name, view in sources.items()
+        }
         self._named = named
         self._ids = {spec.id: name for name, spec in named.items()}
         self._findings = findings
@@ -120,10 +125,11 @@ class SettingsCheck:
         return given if given in self._named else self._ids.get(given, "")
 
     def _fits_any(self, pattern: str) -> bool:
-        return any(matches((pattern,), name) for name in self._named)
+        fits = any(matches((pattern,), name) for name in self._named)
+        return fits or self._may_come(pattern)
 
     def _may_come(self, name: str) -> bool:
-        return may_come(name, self._sources)
+        return may_come(name, self._namespaces)
 
 
 def may_come(name: str, sources: Mapping[str, SourceView]) -> bool:

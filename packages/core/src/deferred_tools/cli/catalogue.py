@@ -20,7 +20,6 @@ from deferred_tools.toolset import Toolset, ToolsetOptions
 _PATIENCE = Limits(startup_seconds=60.0)
 """A command has nothing else to do, so it waits until a slow server has had its own deadlines."""
 _NAMED = 3
-_HINT = "'--settings'"
 
 ToolsFile = Annotated[
     Path | None,
@@ -63,7 +62,7 @@ def tools_of(
     """
     if tools is not None and config is None:
         if settings is not None:
-            raise typer.BadParameter("goes with --config: it is about servers.", param_hint=_HINT)
+            raise typer.BadParameter("--settings are about servers: use --config, not --tools.")
         read = read_tools(tools)
         warn(read.problems)
         return read.rows

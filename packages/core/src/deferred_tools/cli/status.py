@@ -48,8 +48,8 @@ def status_command(
 ) -> None:
     """Show which tools there are, where their calls go, and what is not available and why.
 
-    Exit codes: 0 all is well, 1 the tools cannot be put together, 2 it cannot run,
-    3 a tool is withheld or not implemented, or a server is away.
+    Exit codes: 0 all is well, 1 the tools cannot be put together,
+    2 it cannot run, 3 a tool is withheld or not implemented, or a server is away.
     """
     try:
         registry = built(config_file, settings_of(settings_file), functions or ())
