@@ -22,8 +22,9 @@ TWO = ["fetch_page", "read_vault"]
 
 
 @pytest.fixture
-def guarded() -> Guarded:
-    return Guarded("function")
+def guarded(request: pytest.FixtureRequest) -> Guarded:
+    """The tools, as functions unless a test says otherwise."""
+    return Guarded(getattr(request, "param", "function"))
 
 
 @pytest.fixture
@@ -86,6 +87,7 @@ def test_a_search_waits_for_the_host_and_enables_what_it_lets_through(
     assert output["messages"][-1].text == "ok"
 
 
+@pytest.mark.parametrize("guarded", ["function", "langchain"], indirect=True)
 @pytest.mark.parametrize(("answer", "status"), [(True, "success"), (False, "error")])
 def test_a_call_waits_for_the_host_where_the_trifecta_shows_there_first(
     run: Runner, toolset: Toolset, guarded: Guarded, answer: bool, status: str
@@ -170,21 +172,10 @@ def test_observers_hear_once_of_what_waited(
     _, agent = at_search(toolset)
     run(agent, "go", thread())
     run(agent, Command(resume=["post_note"]), thread())
-    assert [(kind, what) for kind, _, *rest in observer.heard for what in rest[-1:]] == [
-        ("searched", ("fetch_page", "read_vault")),
-        ("enabled", ("fetch_page", "read_vault")),
-        ("searched", ("post_note",)),
-        ("enabled", ("post_note",)),
-        ("called", False),
-        ("refused", "ToolNotEnabledError"),
-    ] or sorted(kind for kind, *_ in observer.heard) == [
-        "called",
-        "enabled",
-        "enabled",
-        "refused",
-        "searched",
-        "searched",
-    ]
+    kinds = [kind for kind, *_ in observer.heard]
+    assert kinds[:4] == ["searched", "enabled"] * 2
+    assert sorted(kinds[4:]) == ["called", "refused"]
+    assert observer.heard[3][-1] == ("post_note",)
 
 
 def test_a_stream_ends_with_the_question_and_goes_on_with_the_answer(
@@ -192,12 +183,13 @@ def test_a_stream_ends_with_the_question_and_goes_on_with_the_answer(
 ) -> None:
     _, agent = at_search(toolset)
 
-    async def both() -> list[Any]:
-        chunks = [c async for c in agent.astream({"messages": [("user", "go")]}, thread())]
-        assert [tool["name"] for tool in chunks[-1]["__interrupt__"][0].value["tools"]]
-        return [c async for c in agent.astream(Command(resume=True), thread())]
+    async def both() -> None:
+        asking = [c async for c in agent.astream({"messages": [("user", "go")]}, thread())]
+        assert asked(asking[-1]) == [["post_note", "send_mail"]]
+        rest = [c async for c in agent.astream(Command(resume=True), thread())]
+        assert [c["model"]["messages"][0].text for c in rest if "model" in c][-1] == "ok"
 
-    assert asyncio.run(both())[-1]["model"]["messages"][0].text == "ok"
+    asyncio.run(both())
     assert sorted(guarded.ran) == ["post_note", "send_mail"]
 
 

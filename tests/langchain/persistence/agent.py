@@ -9,12 +9,19 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.types import interrupt
 
-from deferred_tools import Toolset, hookimpl
+from deferred_tools import Settings, Toolset, hookimpl
 from langchain_deferred_tools.middleware import DeferredToolsMiddleware
 from tests.support.scripted_model import ScriptedModel
 
-Tools = Literal["usual", "weather changed", "weather gone", "disk full"]
+Tools = Literal["usual", "weather changed", "weather gone", "disk full", "guarded"]
 """Which tools a process has: a deployment may change between two turns."""
+GUARDED = Settings.from_dict(
+    {
+        "tags": {"get_weather": ["untrusted_input", "sensitive"], "save_note": ["egress"]},
+        "trifecta": "ask",
+    }
+)
+"""The host is asked before a note is saved."""
 
 
 def build(model: ScriptedModel, saver: BaseCheckpointSaver[Any], toolset: Toolset) -> Any:
@@ -52,7 +59,9 @@ def toolset(tools: Tools = "usual", *plugins: object) -> Toolset:
     if tools == "weather changed":
         weather = [changed_weather]
     return Toolset.from_sources(
-        [*weather, ask_owner, ask_guest, delete_file, save_note], plugins=[searched, *plugins]
+        [*weather, ask_owner, ask_guest, delete_file, save_note],
+        plugins=[searched, *plugins],
+        settings=GUARDED if tools == "guarded" else Settings(),
     )
 
 

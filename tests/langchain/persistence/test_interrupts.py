@@ -53,3 +53,35 @@ def test_an_interrupt_is_answered_in_another_process(
     assert report.searched == [], "what was enabled is not searched for again"
     assert report.bound == [["tool_search", name]]
     assert (report.text, report.failure, report.complaints) == ("thanks", "", [])
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+def test_the_host_is_asked_in_one_process_answers_in_another_and_is_not_asked_in_a_third(
+    store: str, processes: list[Process], asynchronous: bool
+) -> None:
+    searches = [call("tool_search", names=[name]) for name in ("get_weather", "save_note")]
+    asking = Turn(
+        store=store,
+        thread=uuid4().hex,
+        says="go",
+        script=[
+            says(*searches),
+            says(call("get_weather", city="Oslo"), call("save_note", text="rain")),
+        ],
+        tools="guarded",
+        asynchronous=asynchronous,
+    )
+    [asked] = processes[0].take(asking).interrupts
+    assert [tool["name"] for tool in asked["tools"]] == ["save_note"]
+
+    thanks = [says(text="thanks")]
+    answering = asking.model_copy(update={"says": None, "resume": True, "script": thanks})
+    report = processes[1].take(answering)
+    assert report.interrupts == []
+    assert report.answers[-1] == ("save_note", "success", "saved rain")
+    assert [one["name"] for one in report.ledger["approved"]] == ["save_note"]
+
+    script = [says(call("save_note", text="again")), *thanks]
+    report = processes[2].take(asking.model_copy(update={"says": "again", "script": script}))
+    assert (report.interrupts, report.complaints) == ([], [])
+    assert report.answers[-1] == ("save_note", "success", "saved again")

@@ -8,7 +8,7 @@ from deferred_tools.policy import CallerKind, matches
 from deferred_tools.registered import SourceView
 from deferred_tools.settings import OnUnreachable, ServerSettings, Settings
 from deferred_tools.sources.base import SourceStatus
-from deferred_tools.spec import SEPARATOR, ToolSpec
+from deferred_tools.spec import SEPARATOR, ToolSpec, namespace
 
 
 class SettingsCheck:
@@ -54,6 +54,9 @@ class SettingsCheck:
             if name not in self._sources:
                 text = f"no server of this name is declared{nearest(name, self._sources)}"
                 self._findings.stop(text, "servers", name)
+            if server.namespace is not None and not namespace(server.namespace):
+                text = f"{server.namespace!r} leaves nothing for ids (`a-z A-Z 0-9 _ -`)"
+                self._findings.stop(text, "servers", name, "namespace")
             # To deny all is to hide all, though "*" is what is allowed by default.
             for pattern in set(server.allow) & set(server.deny) - {"*"}:
                 self._findings.stop(f"{pattern!r} is both allowed and denied", "servers", name)
