@@ -178,6 +178,8 @@ INTEGER: dict[str, Any] = {"type": "integer"}
         {"anyOf": [INTEGER, {"type": "null"}]},
         {"anyOf": [INTEGER, {"type": "array", "items": {"type": "string"}}]},
         {"oneOf": [{"anyOf": [INTEGER, {"type": "null"}]}, {"type": "object"}]},
+        {"anyOf": [INTEGER, {"const": True}, {"enum": [1.5, None]}]},
+        {"anyOf": [INTEGER, {"anyOf": [{"type": "boolean", "pattern": "^x"}]}]},
         {"type": ["integer", "null"]},
         {"type": ["integer", "number", "boolean"]},
         {"enum": [1, 2, 3, None]},

@@ -185,6 +185,13 @@ def test_alternatives_tell_what_is_wrong_with_the_nearest_or_what_each_wants(
     assert told({keyword: alternatives}, value)[0].startswith(problem)
 
 
+def test_all_that_is_wrong_with_the_only_near_alternative_is_told() -> None:
+    assert told({"anyOf": [TEXT, LIST]}, [1, "x", None]) == (
+        "0: expected a string, not an integer",
+        "2: expected a string, not null",
+    )
+
+
 @pytest.mark.parametrize("value", [5, {}, {"a": {"a": {}}}])
 def test_alternatives_far_within_alternatives_are_told_in_general(value: Any) -> None:
     chain: dict[str, Any] = {

@@ -1,6 +1,8 @@
 """A call from the model's words to the tool and back: contracts mapped to a real server too."""
 
 import json
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -220,9 +222,11 @@ def test_mapped_arguments_must_fit_the_servers_tool() -> None:
         "overrides": {"mail": {"server": "s", "tool": "send"}},
     }
     options = Settings.from_dict(settings)
-    with Toolset([ScriptedSource("s", ready(tool))], settings=options) as toolset:
-        with pytest.raises(MappingFailedError, match=r"does not fit 'send' of 's': missing"):
-            toolset.call(enabled(toolset, "mail"), "mail", TO)
+    with (
+        Toolset([ScriptedSource("s", ready(tool))], settings=options) as toolset,
+        pytest.raises(MappingFailedError, match=r"does not fit 'send' of 's': missing"),
+    ):
+        toolset.call(enabled(toolset, "mail"), "mail", TO)
     assert tool.calls == []
 
 
@@ -274,9 +278,11 @@ def test_check_says_how_the_tool_takes_the_arguments_and_runs_nothing() -> None:
 
 
 def test_nothing_is_read_from_text_where_the_host_says_so() -> None:
-    with toolset_of(ScriptedTool("mail", input_schema=MAIL), coerce=False) as toolset:
-        with pytest.raises(InvalidArgumentsError, match="copies: expected an integer"):
-            toolset.call(enabled(toolset, "s__mail"), "s__mail", {"to": "ann", "copies": "2"})
+    with (
+        toolset_of(ScriptedTool("mail", input_schema=MAIL), coerce=False) as toolset,
+        pytest.raises(InvalidArgumentsError, match="copies: expected an integer"),
+    ):
+        toolset.call(enabled(toolset, "s__mail"), "s__mail", {"to": "ann", "copies": "2"})
 
 
 class Refusals:
@@ -374,21 +380,21 @@ def test_nobody_is_asked_where_the_host_refuses() -> None:
     with toolset:
         session = ended(toolset)
         with pytest.raises(ToolRefusedError) as raised:
-            toolset.check(session, "s__send", {}, approve=lambda requests: 1 // 0)
+            toolset.check(session, "s__send", {}, approve=lambda _: pytest.fail("it asked"))
         assert not isinstance(raised.value, ApprovalNeededError)
         assert toolset.check(session, "s__box", {})
     assert send.calls == []
 
 
 def test_what_interrupts_the_run_goes_through_and_nothing_ran() -> None:
-    class InterruptedError_(Exception):
+    class PausedError(Exception):
         pass
 
     def interrupt(requests: Sequence[ApprovalRequest]) -> list[str]:
-        raise InterruptedError_
+        raise PausedError
 
     toolset, (_, _, send) = asking("ask")
-    with toolset, pytest.raises(InterruptedError_):
+    with toolset, pytest.raises(PausedError):
         toolset.check(ended(toolset), "s__send", {}, approve=interrupt)
     assert send.calls == []
 
@@ -407,9 +413,11 @@ def test_what_was_taken_away_while_the_host_thought_is_not_let_through() -> None
     tools = [ScriptedTool(name) for name in TOOLS]
     settings = Settings.from_dict({"tags": TAGS, "trifecta": "ask"})
     source = ScriptedSource("s", ready(*tools))
-    with Toolset([source], settings=settings, policies=[Live()]) as toolset:
-        with pytest.raises(UnknownToolError):
-            toolset.check(ended(toolset), "s__send", {}, approve=approve)
+    with (
+        Toolset([source], settings=settings, policies=[Live()]) as toolset,
+        pytest.raises(UnknownToolError),
+    ):
+        toolset.check(ended(toolset), "s__send", {}, approve=approve)
 
 
 def test_an_approval_is_for_the_tool_as_it_was() -> None:
@@ -454,9 +462,6 @@ def test_a_change_that_python_takes_for_none_needs_a_new_search_like_any(
 
 
 def _until(condition: Callable[[], bool]) -> None:
-    import threading
-    import time
-
     deadline = time.monotonic() + 5
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"
@@ -464,9 +469,11 @@ def _until(condition: Callable[[], bool]) -> None:
 
 
 def test_what_only_the_host_can_mend_is_told_as_such() -> None:
-    with toolset_of(ScriptedTool("odd", input_schema={"type": "int"})) as toolset:
-        with pytest.raises(DeferredToolsError) as raised:
-            toolset.call(enabled(toolset, "s__odd"), "s__odd", {})
+    with (
+        toolset_of(ScriptedTool("odd", input_schema={"type": "int"})) as toolset,
+        pytest.raises(DeferredToolsError) as raised,
+    ):
+        toolset.call(enabled(toolset, "s__odd"), "s__odd", {})
     assert not isinstance(raised.value, ModelError)
     assert "'s__odd'" in str(raised.value)
     assert "'s'" in str(raised.value)
@@ -485,7 +492,9 @@ def test_the_registry_answers_each_part_of_a_call_by_itself() -> None:
             "to": "x",
             "copies": 1,
         }
-        assert registry.validate_result("mail", {"to": 1}) == ("to: expected a string, not an integer",)
+        assert registry.validate_result("mail", {"to": 1}) == (
+            "to: expected a string, not an integer",
+        )
         assert registry.map_args("mail", {"to": "x"}, {}) == {"a": "x"}
         assert registry.map_result("mail", ToolResult()) == [1]
         assert registry.map_args("s__plain", {"x": 1}, {}) == {"x": 1}

@@ -94,9 +94,7 @@ class Searcher:
     ) -> None:
         self.limits = Limits(**bounds)
         gate = Gate(policies)
-        registry = Registry.build(
-            settings or Settings(), sources or WORLD, gate=gate, lock=lock
-        )
+        registry = Registry.build(settings or Settings(), sources or WORLD, gate=gate, lock=lock)
         visible = gate.visible(caller, registry.specs)
         retriever = retriever or Words()
         retriever.index(visible)
@@ -550,9 +548,9 @@ MISSES = {
     ),
     "s__read": (
         MissReason.BLOCKED_BY_POLICY,
-        "Not in this conversation: it is tagged sensitive, and this conversation already has "
+        ("Not in this conversation: it is tagged sensitive, and this conversation already has "
         "tools tagged egress, untrusted_input: together they could carry private data out on the "
-        "word of a stranger. Go on without it, or tell the user.",
+        "word of a stranger. Go on without it, or tell the user."),
     ),
 }  # fmt: skip
 

@@ -141,8 +141,7 @@ def test_a_merge_of_two_branches_that_are_each_harmless_is_refused_at_the_call()
         base = Session(caller=ROOT)
         left = search(toolset, base, "read", "box").session
         right = search(toolset, base, "send").session
-        left, right = toolset.called(left, ["s__read", "s__box"]), right
-        merged = left.merge(right)
+        merged = toolset.called(left, ["s__read", "s__box"]).merge(right)
         with pytest.raises(ToolRefusedError, match="it is tagged egress"):
             toolset.call(merged, "s__send", {})
         assert toolset.check(merged, "s__box", {})

@@ -1,11 +1,11 @@
 """A host's procedures as tools: registered once, tagged by what they reach, run step by step."""
 
-import logging
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,10 +16,7 @@ from deferred_tools import (
     Grant,
     Grants,
     Limits,
-    Registry,
     Session,
-    SourceState,
-    SourceStatus,
     ToolResult,
     Toolset,
     ToolSpec,
@@ -36,7 +33,6 @@ from deferred_tools.errors import (
     ToolTimeoutError,
     UnknownToolError,
 )
-from deferred_tools.settings import Settings
 from deferred_tools.testing.sources import ScriptedSource, ScriptedTool, ready
 from deferred_tools.workflows import Step, Workflow, WorkflowTool, problems_of, reached
 from tests.core.building.parts import build, nothing, own, problems, server, workflow
@@ -61,9 +57,7 @@ def steps(*names: str, **given: Any) -> Callable[[dict[str, Any], Step], Any]:
     return run
 
 
-def toolset_of(
-    tools: Iterable[ScriptedTool], *workflows: Workflow, **options: Any
-) -> Toolset:
+def toolset_of(tools: Iterable[ScriptedTool], *workflows: Workflow, **options: Any) -> Toolset:
     source = ScriptedSource("s", ready(*tools))
     return Toolset([source], **options).register_workflow_tools(workflows)
 
@@ -118,8 +112,10 @@ def test_workflows_stay_when_sources_change_and_when_it_opens_again() -> None:
         ([workflow("w"), workflow("w")], "two workflows are named 'w': rename one"),
         (
             [replace(workflow("w"), tags=frozenset({ToolTag.EGRESS}))],
-            "the workflow 'w' declares tags, which are derived from the tools that it uses: "
-            "remove them",
+            (
+                "the workflow 'w' declares tags, which are derived from the tools that it uses: "
+                "remove them"
+            ),
         ),
         (
             [workflow("w", "w")],
@@ -147,9 +143,7 @@ def test_workflows_stay_when_sources_change_and_when_it_opens_again() -> None:
         ),
     ],
 )
-def test_a_workflow_that_cannot_be_stops_the_start(
-    workflows: list[Workflow], told: str
-) -> None:
+def test_a_workflow_that_cannot_be_stops_the_start(workflows: list[Workflow], told: str) -> None:
     assert told in problems({}, own("t"), workflows=workflows)
     with pytest.raises(RegistryBuildError):
         Toolset.from_sources(ScriptedTool("t")).register_workflow_tools(workflows).open()
@@ -193,7 +187,9 @@ def test_every_cycle_is_found_and_nothing_else_is_one(
     assert all(name in by_name or name == "t" or reached(name, by_name) == () for name in "abcdt")
 
 
-TAGGED = st.dictionaries(st.sampled_from("abc"), st.frozensets(st.sampled_from(ToolTag)), min_size=3)
+TAGGED = st.dictionaries(
+    st.sampled_from("abc"), st.frozensets(st.sampled_from(ToolTag)), min_size=3
+)
 
 
 @given(TAGGED, st.lists(st.lists(st.integers(0, 5), max_size=3), min_size=1, max_size=4))
@@ -328,9 +324,11 @@ def test_a_step_that_was_not_declared_is_refused_and_reaches_nothing(name: str) 
     tools = [ScriptedTool("a"), ScriptedTool("other"), ScriptedTool("a b")]
     audit = Audit()
     made = Workflow(name="w", run=steps("s__a", name), uses=("s__a",))
-    with toolset_of(tools, made, plugins=[audit]) as toolset:
-        with pytest.raises(StepFailedError) as raised:
-            toolset.call(enabled(toolset, "w"), "w", {})
+    with (
+        toolset_of(tools, made, plugins=[audit]) as toolset,
+        pytest.raises(StepFailedError) as raised,
+    ):
+        toolset.call(enabled(toolset, "w"), "w", {})
     assert [tool.calls for tool in tools] == [[{}], [], []]
     assert str(raised.value) == (
         "'w' stopped, as one of its steps could not be run. What it did before may have had an "
@@ -366,9 +364,8 @@ def test_why_a_step_failed_is_the_hosts_business(
 ) -> None:
     inner = Workflow(name="hidden", run=steps("s__secret", **arguments), uses=("s__secret",))
     outer = Workflow(name="w", run=steps("hidden"), uses=("hidden",))
-    with toolset_of([tool], outer, inner) as toolset:
-        with pytest.raises(StepFailedError) as raised:
-            toolset.call(enabled(toolset, "w"), "w", {})
+    with toolset_of([tool], outer, inner) as toolset, pytest.raises(StepFailedError) as raised:
+        toolset.call(enabled(toolset, "w"), "w", {})
     assert raised.value.workflow == "w"
     assert "secret" not in str(raised.value)
     assert "hidden" not in str(raised.value)
@@ -403,9 +400,11 @@ def test_what_a_workflow_raises_itself_goes_through_unchanged() -> None:
     async def run(arguments: dict[str, Any], step: Step) -> Any:
         raise error
 
-    with toolset_of([], Workflow(name="w", run=run)) as toolset:
-        with pytest.raises(LookupError) as raised:
-            toolset.call(enabled(toolset, "w"), "w", {})
+    with (
+        toolset_of([], Workflow(name="w", run=run)) as toolset,
+        pytest.raises(LookupError) as raised,
+    ):
+        toolset.call(enabled(toolset, "w"), "w", {})
     assert raised.value is error
 
 
@@ -421,9 +420,11 @@ def test_a_workflow_ends_with_its_deadline_and_so_does_its_step() -> None:
 
     made = Workflow(name="w", run=steps("s__t"), uses=("s__t",))
     tools = [ScriptedTool("t", answer=slow)]
-    with toolset_of(tools, made, limits=Limits(call_seconds=0.05)) as toolset:
-        with pytest.raises(ToolTimeoutError, match=r"'w' did not answer within 0\.05 s"):
-            toolset.call(enabled(toolset, "w"), "w", {})
+    with (
+        toolset_of(tools, made, limits=Limits(call_seconds=0.05)) as toolset,
+        pytest.raises(ToolTimeoutError, match=r"'w' did not answer within 0\.05 s"),
+    ):
+        toolset.call(enabled(toolset, "w"), "w", {})
     assert ended == ["step"]
 
 
@@ -460,7 +461,7 @@ def test_a_workflow_that_runs_keeps_the_tools_that_there_were() -> None:
         source.push(ready())
         with anyio.fail_after(5):
             while toolset.knows("s__t"):
-                await anyio.sleep(0)
+                await anyio.lowlevel.checkpoint()
         return (await step("s__t", {})).text or "ran"
 
     made = Workflow(name="w", run=run, uses=("s__t",))
@@ -477,9 +478,12 @@ def test_side_by_side_steps_are_each_their_own() -> None:
     tool = ScriptedTool("t", input_schema=NUMBER)
 
     async def run(arguments: dict[str, Any], step: Step) -> None:
+        async def one(n: int) -> None:
+            await step("s__t", {"n": n})
+
         async with anyio.create_task_group() as tasks:
             for n in range(5):
-                tasks.start_soon(step, "s__t", {"n": n})
+                tasks.start_soon(one, n)
 
     with toolset_of([tool], Workflow(name="w", run=run, uses=("s__t",))) as toolset:
         toolset.call(enabled(toolset, "w"), "w", {})

@@ -81,7 +81,7 @@ def test_a_search_waits_for_the_host_and_enables_what_it_lets_through(
     assert asked(output) == []
     assert sorted(guarded.ran) == through
     assert model.turns[-1].tools == ["tool_search", *TWO, *through]
-    refused = [m for m in answers(output)[1].artifact["misses"]]
+    refused = answers(output)[1].artifact["misses"]
     assert {m["reason"] for m in refused} <= {"approval_needed"}
     assert len(refused) == 2 - len(through)
     assert output["messages"][-1].text == "ok"

@@ -153,9 +153,9 @@ def test_what_is_injected_is_still_injected(run: Runner, toolset_of: MakeToolset
     assert len(model.turns) == 2, "its answer is returned directly"
 
 
-@pytest.mark.parametrize("name", ["plan", "other"])
+@pytest.mark.parametrize(("name", "ours_first"), [("plan", True), ("plan", False), ("other", True)])
 def test_a_reviewer_s_edit_is_read_as_a_call_is(
-    run: Runner, toolset_of: MakeToolset, name: str
+    run: Runner, toolset_of: MakeToolset, name: str, ours_first: bool
 ) -> None:
     ran = Ran()
     other = ran.tool().model_copy(update={"name": "other"})
@@ -164,6 +164,7 @@ def test_a_reviewer_s_edit_is_read_as_a_call_is(
         says(call("plan", days="1")),
         DONE,
     ]
-    _, waiting = review(run, toolset_of([ran.tool(), other]), steps, of=("plan",))
+    toolset = toolset_of([ran.tool(), other])
+    _, waiting = review(run, toolset, steps, of=("plan",), ours_first=ours_first)
     assert waiting.decide(edit(name, **WRITTEN))[-1][:2] == (name, "success")
     assert ran.given == [MEANT]

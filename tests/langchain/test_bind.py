@@ -3,16 +3,19 @@
 import asyncio
 import threading
 from typing import Any
+from uuid import UUID
 
 import pytest
 from langchain_core.tools import StructuredTool, ToolException
 from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.checkpoint.memory import InMemorySaver
 
-from deferred_tools import Caller, Limits, Session, ToolResult, Toolset, ToolSpec
+from deferred_tools import Caller, Limits, Session, Settings, ToolResult, Toolset, ToolSpec
 from deferred_tools.errors import SourceUnavailableError
-from deferred_tools.testing.sources import ScriptedTool
+from deferred_tools.testing.sources import ScriptedSource, ScriptedTool, ready
 from langchain_deferred_tools import bind
-from tests.support.agents import MakeToolset, Runner, agent_of, answers, told
+from langchain_deferred_tools.bind import run_of
+from tests.support.agents import MakeToolset, Runner, agent_of, answers, thread, told
 from tests.support.scripted_model import call, says
 
 
@@ -186,6 +189,34 @@ def test_a_bound_tool_says_where_it_comes_from(toolset_of: MakeToolset) -> None:
     tool = bind(toolset, Session(), entry)
     assert tool.metadata == {"source": "functions", "tool": "a.b"}
     assert convert_to_openai_tool(tool)["function"]["name"] == "a_b"
+
+
+@pytest.mark.parametrize(
+    ("config", "name"),
+    [
+        ({"configurable": {"thread_id": "t", "run_id": "r"}}, "t"),
+        ({"configurable": {"run_id": UUID(int=7)}}, str(UUID(int=7))),
+        ({"run_id": UUID(int=7)}, str(UUID(int=7))),
+        ({}, ""),
+    ],
+)
+def test_a_run_goes_by_its_thread_or_its_own_id(config: dict[str, Any], name: str) -> None:
+    assert run_of(config) == name
+
+
+def test_mappings_are_told_which_run_it_is(run: Runner, toolset_of: MakeToolset) -> None:
+    server = ScriptedTool("log", input_schema=strings("run"))
+    settings = Settings.from_dict(
+        {
+            "contracts": {"note": {"description": "Note."}},
+            "overrides": {"note": {"server": "s", "tool": "log", "args": '{"run": ctx.run}'}},
+        }
+    )
+    toolset = toolset_of(ScriptedSource("s", ready(server)), settings=settings)
+    script = [says(call("tool_search", names=["note"])), says(call("note")), says(text="ok")]
+    _, agent = agent_of(script, toolset, checkpointer=InMemorySaver())
+    run(agent, "go", thread("thread 7"))
+    assert server.calls == [{"run": "thread 7"}]
 
 
 def test_calls_run_side_by_side(run: Runner, toolset_of: MakeToolset) -> None:

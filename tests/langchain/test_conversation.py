@@ -7,7 +7,7 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,18 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemM
 from langchain_core.messages.tool import ToolOutputMixin
 from langchain_core.tools import BaseTool, StructuredTool, tool
 
-from deferred_tools import Caller, Grant, Grants, Limits, Session, ToolResult, Toolset, hookimpl
+from deferred_tools import (
+    Caller,
+    Grant,
+    Grants,
+    Limits,
+    Session,
+    Settings,
+    ToolResult,
+    Toolset,
+    hookimpl,
+)
+from deferred_tools.approval import ApprovalRequest
 from deferred_tools.errors import ConfigurationError
 from langchain_deferred_tools import Conversation
 from tests.support.scripted_model import ScriptedModel, call, says
@@ -254,3 +265,49 @@ def test_two_conversations_over_one_toolset_stay_apart(toolset: Toolset) -> None
     loop("sync", mine, ScriptedModel(script=[SEARCH, DONE]))
     assert names(mine) == ["tool_search", "get_weather"]
     assert names(yours) == ["tool_search"]
+
+
+# --- the trifecta
+
+
+def trifecta(*approved: str) -> tuple[Conversation, list[list[str]], Toolset]:
+    """A conversation that has read what it should not send on, with a host to ask."""
+    asked: list[list[str]] = []
+
+    def approve(requests: Sequence[ApprovalRequest]) -> tuple[str, ...]:
+        asked.append([request.spec.name for request in requests])
+        return approved
+
+    tags = {"get_weather": ["untrusted_input", "sensitive"], "send_email": ["egress"]}
+    settings = Settings.from_dict({"tags": tags, "trifecta": "ask"})
+    toolset = Toolset.from_sources([get_weather, send_email], settings=settings)
+    chat = Conversation(toolset, approve=approve)
+    chat.run(says(*(call("tool_search", names=[name]) for name in tags)))
+    chat.run(ASK)
+    return chat, asked, toolset
+
+
+@pytest.mark.parametrize("approved", [True, False])
+def test_the_host_is_asked_by_a_function_and_what_it_approves_is_kept(
+    colour: str, approved: bool
+) -> None:
+    chat, asked, toolset = trifecta(*(["send_email"] if approved else []))
+    send = says(call("send_email", to="Ann"))
+    with toolset:
+        first, second = (
+            chat.run(send) if colour == "sync" else asyncio.run(chat.arun(send)) for _ in range(2)
+        )
+    assert asked == [["send_email"]] * (1 if approved else 2)
+    status = "success" if approved else "error"
+    assert [answer.status for answer in (*first, *second)] == [status, status]
+    assert [one.name for one in chat.session.approved] == (["send_email"] if approved else [])
+
+
+def test_calls_side_by_side_know_of_each_other() -> None:
+    tags = {"get_weather": ["untrusted_input", "sensitive"], "send_email": ["egress"]}
+    settings = Settings.from_dict({"tags": tags})
+    with Toolset.from_sources([get_weather, send_email], settings=settings) as toolset:
+        chat = Conversation(toolset)
+        chat.run(says(*(call("tool_search", names=[name]) for name in tags)))
+        both = chat.run(says(call("get_weather", city="Oslo"), call("send_email", to="Ann")))
+    assert [answer.status for answer in both] == ["success", "error"]

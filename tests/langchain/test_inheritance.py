@@ -59,6 +59,16 @@ def helper_of(
     return model, tool(name)(ask).model_copy(update={"coroutine": aask})
 
 
+def _plain(tool: BaseTool) -> Any:
+    """`tool` as a function, which a toolset runs in its own loop and thread."""
+
+    async def helper(task: str) -> Any:
+        """Ask the helper."""
+        return await tool.ainvoke({"task": task})
+
+    return helper
+
+
 @pytest.mark.parametrize(
     ("inherit", "bound"),
     [
@@ -147,17 +157,19 @@ def test_the_one_that_asks_is_exposed_to_what_its_helpers_have_read(
     assert "ledger" not in ledger, "what a helper enabled stays with it"
 
 
+@pytest.mark.parametrize("kind", ["function", "langchain"])
 def test_a_helper_that_is_itself_deferred_brings_its_exposure_too(
-    run: Runner, toolset_of: MakeToolset, guarded: Guarded
+    run: Runner, toolset_of: MakeToolset, guarded: Guarded, kind: str
 ) -> None:
     inside = toolset_of(guarded.all, settings=settings())
     reads = [search("fetch_page", "read_vault"), says(call("fetch_page"), call("read_vault")), DONE]
     _, helper = helper_of(reads, inside)
-    toolset = toolset_of([*guarded.all, helper], settings=settings())
+    deferred = _plain(helper) if kind == "function" else helper
+    toolset = toolset_of([*guarded.all, deferred], settings=settings())
     script = [search("helper"), ASK, search("post_note"), says(call("post_note")), DONE]
     _, agent = agent_of(script, toolset)
     run(agent)
-    assert "post_note" not in guarded.ran
+    assert sorted(guarded.ran) == ["fetch_page", "read_vault"]
 
 
 def test_helpers_side_by_side_bring_both_their_exposures(
@@ -196,7 +208,9 @@ def test_a_helper_that_waits_for_the_host_goes_on_where_it_was(
 ) -> None:
     toolset = toolset_of(guarded.all, settings=settings("ask"))
     everything = ["fetch_page", "read_vault", "post_note"]
-    script = [search(*everything), says(*map(call, everything)), DONE]
+    # Side by side no search sees what the others enable, so that it shows at the call.
+    searches = says(*(call("tool_search", names=[name]) for name in everything))
+    script = [searches, says(*map(call, everything)), DONE]
     _, helper = helper_of(script, toolset)
     saver = InMemorySaver()
     _, agent = agent_of([ASK, DONE], toolset, tools=[helper], checkpointer=saver)

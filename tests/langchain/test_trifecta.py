@@ -11,6 +11,7 @@ from langchain_deferred_tools.state import STATE_KEY, change_to, load_session
 from tests.support.agents import MakeToolset, Runner, agent_of, answers, thread, told
 from tests.support.graphs import Built
 from tests.support.guarded import Guarded, settings
+from tests.support.review import edit, review
 from tests.support.scripted_model import call, says
 
 DONE = says(text="ok")
@@ -142,9 +143,42 @@ def test_a_graph_built_by_hand_notes_its_calls_too(
     assert sorted(guarded.ran) == ["fetch_page", "read_vault"]
 
 
-def test_off_lets_all_three_run(
+def test_a_reviewer_who_redirects_calls_cannot_complete_it_unawares(
     run: Runner, toolset_of: MakeToolset, guarded: Guarded
 ) -> None:
+    script = [
+        parallel_searches("fetch_page", "read_vault", "post_note", "add_up"),
+        says(call("add_up"), call("fetch_page")),
+        says(call("add_up"), call("post_note")),
+        DONE,
+    ]
+    toolset = toolset_of(guarded.all, settings=settings())
+    _, waiting = review(run, toolset, script, of=("add_up",))
+    # One alone, which is noted although the model has not asked for it, then one beside another.
+    waiting.decide(edit("post_note"))
+    last = waiting.decide(edit("read_vault"))[-2:]
+    assert [(name, status) for name, status, _ in last] == [
+        ("add_up", "error"),
+        ("post_note", "success"),
+    ]
+    assert "read_vault" not in guarded.ran
+
+
+def test_what_a_reviewer_redirects_to_is_noted(
+    run: Runner, toolset_of: MakeToolset, guarded: Guarded
+) -> None:
+    script = [
+        parallel_searches("fetch_page", "read_vault", "post_note", "add_up"),
+        says(call("add_up"), call("fetch_page")),
+        says(call("post_note")),
+        DONE,
+    ]
+    toolset = toolset_of(guarded.all, settings=settings())
+    _, waiting = review(run, toolset, script, of=("add_up",))
+    assert waiting.decide(edit("read_vault"))[-1][:2] == ("post_note", "error")
+
+
+def test_off_lets_all_three_run(run: Runner, toolset_of: MakeToolset, guarded: Guarded) -> None:
     names = ["fetch_page", "read_vault", "post_note"]
     script = [search(*names), says(*map(call, names)), DONE]
     _, agent = agent_of(script, toolset_of(guarded.all, settings=settings("off")))

@@ -20,7 +20,7 @@ class ApprovalRequest:
         return {
             "name": self.spec.name,
             "description": self.spec.description,
-            "tags": sorted(self.spec.tags),
+            "tags": sorted(tag.value for tag in self.spec.tags),
             "reason": self.reason,
         }
 

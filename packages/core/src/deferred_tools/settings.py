@@ -101,7 +101,8 @@ class Settings(_Part):
     unreachable: OnUnreachable = OnUnreachable.WARN
     trifecta: Trifecta = Trifecta.REFUSE
     coerce: StrictBool = True
-    """Read numbers, booleans and JSON that a model wrote as text, where only one reading fits."""
+    """Read numbers, booleans and JSON that a model wrote as text, where only one reading fits, and
+    drop optional properties that it filled with null or "" and that may be neither."""
     lock: Path | None = None
     """The lock file of accepted tools; relative to the settings' own file."""
 

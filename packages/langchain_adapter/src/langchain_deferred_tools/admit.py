@@ -20,12 +20,17 @@ from langchain_deferred_tools.source import LangChainTool
 def admit(
     toolset: Toolset, session: Session, call: ToolCall, approve: Approve = ask_nobody
 ) -> Admitted:
-    """The enabled tool that is to take `call`, and the arguments for it.
+    """The enabled tool that is to take `call`, the arguments for it, and the session then.
 
     Raises:
         ModelError: There is none, or the arguments do not fit.
     """
-    return toolset.check(session, call["name"], call["args"], strict=_unchecked, approve=approve)
+    admitted = toolset.check(
+        session, call["name"], call["args"], strict=_unchecked, approve=approve
+    )
+    # It counts as called since the host has approved it, if that was needed.
+    exposed = toolset.called(admitted.session, [admitted.entry.spec.name]).exposed
+    return replace(admitted, session=admitted.session.exposed_to(exposed))
 
 
 def _unchecked(entry: RegisteredTool) -> bool:

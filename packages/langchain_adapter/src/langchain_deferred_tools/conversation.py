@@ -123,11 +123,10 @@ class Conversation:
             admitted = admit(self._toolset, before, call, self._approve)
         except ModelError as error:
             return refusal(error, call["name"], call["id"])
-        session = admitted.session.exposed_to(admitted.entry.spec.tags)
-        self.session = self.session.merge(session)
-        tool = bind(self._toolset, session, admitted.entry)
+        self.session = self.session.merge(admitted.session)
+        tool = bind(self._toolset, admitted.session, admitted.entry)
         fitted: ToolCall = {**call, "args": arguments_for(admitted, call)}
-        return _Ready(tool, fitted, session, admitted)
+        return _Ready(tool, fitted, admitted.session, admitted)
 
     def _run(self, item: "ToolMessage | _Ready") -> ToolMessage:
         if isinstance(item, ToolMessage):

@@ -172,8 +172,6 @@ class Gate:
         for message in messages_in(answer):
             if message.tool_call_id == ready.request.tool_call["id"]:
                 tell_called(self.toolset, ready.session.caller, ready.admitted, message)
-        if ready.admitted:
-            call.expose(ready.admitted.entry.spec.tags)
         if call.session == ready.stored:
             return answer
         expose(call.session.exposed)

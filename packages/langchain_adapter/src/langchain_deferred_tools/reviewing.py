@@ -58,11 +58,14 @@ def told(error: ModelError, request: ToolCallRequest, call: ToolCall) -> str:
 
 
 def _with_arguments(request: ToolCallRequest, call: ToolCall) -> ToolCallRequest:
+    """`request` with the arguments of `call`, also where a reviewer has put its own."""
     edits, one = _edits(request), call["id"] or ""
-    if one not in edits:
-        return request.override(tool_call={**request.tool_call, "args": call["args"]})
-    edit = {**edits[one], "args": call["args"]}
-    return request.override(state={**request.state, _EDITS: {**edits, one: edit}})
+    if one in edits:
+        edit = {**edits[one], "args": call["args"]}
+        request = request.override(state={**request.state, _EDITS: {**edits, one: edit}})
+    if call["name"] == request.tool_call["name"]:
+        request = request.override(tool_call={**request.tool_call, "args": call["args"]})
+    return request
 
 
 def _edits(request: ToolCallRequest) -> Mapping[str, Any]:
