@@ -319,6 +319,32 @@ def test_every_refusal_is_told_once(attempt: Callable[[Toolset, Session, str], o
     ]
 
 
+class Observer(Refusals):
+    """Notes searches too."""
+
+    @hookimpl
+    def deferred_tools_searched(self, caller: Caller, query: str, found: tuple[str, ...]) -> None:
+        self.told.append((query, repr(found)))
+
+
+def test_observers_hear_of_a_forbidden_tool_what_they_hear_of_none() -> None:
+    def told(*tools: ScriptedTool) -> list[tuple[str, str]]:
+        observer = Observer()
+        settings = Settings.from_dict({"grants": [{"tools": ["s__mail"]}]})
+        sources = [ScriptedSource("s", ready(*tools))]
+        with Toolset(sources, settings=settings, plugins=[observer]) as toolset:
+            session = Session(caller=EVE).enable(toolset.registry.specs)
+            toolset.search(session, {"query": "secret mail", "names": ["s__secret"]})
+            for attempt in CHECKS:
+                with pytest.raises(UnknownToolError):
+                    attempt(toolset, session, "s__secret")
+        return observer.told
+
+    mail, secret = ScriptedTool("mail", "Send mail."), ScriptedTool("secret", "Secret mail.")
+    assert told(secret, mail) == told(mail)
+    assert secret.calls == []
+
+
 # --- approvals at the call
 
 TAGS = {"s__read": ["untrusted_input"], "s__box": ["sensitive"], "s__send": ["egress"]}

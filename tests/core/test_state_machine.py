@@ -10,12 +10,12 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, NoReturn
 
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -84,10 +84,10 @@ TENANTS = {caller.name: caller for caller in (ANN, BOB, CYD)}
 STEPS = "workflow"
 RIGHTS = {
     # Ann's never reach a tool of `b`: for her it does not exist.
-    "ann": ("a__*", "s__*", "mail", "tidy", "s__web", "a__read"),
-    "bob": ("b__*", "s__*", "mail", "*"),
-    "cyd": ("*", "a__*", "b__box", "tidy"),
-    STEPS: ("*", "s__web"),
+    "ann": ("a__*", "s__*", "mail", "tidy"),
+    "bob": ("b__*", "s__*", "mail", "tidy"),
+    "cyd": ("a__box", "b__*", "s__send", "tidy", "*"),
+    STEPS: ("s__web",),
 }
 THREE = {"untrusted_input", "sensitive", "egress"}
 
@@ -245,14 +245,15 @@ class Tenants(RuleBasedStateMachine):
         self.live = Live()
         self.main = World(self.live, ["b", "a", "s"])
         self.twin = World(self.live, ["a", "s"])
-        self.sessions = {name: [Session(caller=who)] for name, who in TENANTS.items()}
+        registry = self.main.toolset.registry
+        # Some have more enabled than a search would give them: the call decides.
+        self.sessions = {
+            name: [Session(caller=who).enable(registry.specs_for(who))]
+            for name, who in TENANTS.items()
+        }
         self.turn = 0
-        for who in TENANTS:
-            self.search(who, list(NAMES), "", 0)
-
-    def teardown(self) -> None:
-        self.main.toolset.close()
-        self.twin.toolset.close()
+        # What acted in each, by its tags.
+        self.acted = {name: [frozenset[str]()] for name in TENANTS}
 
     # --- conversations
 
@@ -288,6 +289,7 @@ class Tenants(RuleBasedStateMachine):
         reaches = acts.partition("__")[0] not in self.main.away
         steps = name != "tidy" or self.live.gives(STEPS, "s__web")
         assert told.ran == ((acts,) if may and reaches and steps else ()), told.text
+        self._note(who, branch, after, name if told.ran else "none")
         if who == "ann":
             assert told == call(self.twin, after, name, check=check)
             assert after == self.twin.toolset.called(session, [name])
@@ -321,8 +323,10 @@ class Tenants(RuleBasedStateMachine):
                 self._keep(who, branch, session.approve(entry.spec for entry in found if entry))
             case Deed.FORK:
                 self.sessions[who] = [session, session]
+                self.acted[who] = [self.acted[who][branch % len(self.acted[who])]] * 2
             case Deed.MERGE:
                 self.sessions[who] = [session.merge(self._session(who, branch + 1))]
+                self.acted[who] = [frozenset[str]().union(*self.acted[who])]
             case Deed.STORE:
                 self._keep(who, branch, Session.model_validate_json(session.model_dump_json()))
 
@@ -340,9 +344,9 @@ class Tenants(RuleBasedStateMachine):
 
     @rule(
         source=st.sampled_from(sorted(OFFERED)),
-        lost=st.none() | st.integers(0, 2),
+        lost=st.sampled_from([None, None, 0, 1, 2]),
         version=st.integers(0, 1),
-        away=st.booleans(),
+        away=st.sampled_from([False, False, False, True]),
     )
     def reload(self, source: str, lost: int | None, version: int, away: bool) -> None:
         tools = [tool for at, tool in enumerate(OFFERED[source]) if at != lost]
@@ -373,6 +377,17 @@ class Tenants(RuleBasedStateMachine):
     def _keep(self, who: str, branch: int, session: Session) -> None:
         self.sessions[who][branch % len(self.sessions[who])] = session
 
+    def _note(self, who: str, branch: int, session: Session, name: str) -> None:
+        """Hold what acted in a conversation against the trifecta."""
+        acted = self.acted[who]
+        at = branch % len(acted)
+        tags = TAGS.get(name, set())
+        if tags and acted[at] | tags >= THREE:
+            entry = self.main.toolset.registry.get(name)
+            assert entry is not None
+            assert session.approves(entry.spec)
+        acted[at] |= tags
+
     def _may(self, who: str, session: Session, name: str) -> bool:
         """Whether a call may run, as this test sees it."""
         entry = self.main.toolset.registry.get(name)
@@ -385,22 +400,24 @@ class Tenants(RuleBasedStateMachine):
         return (name, entry.spec.digest) in held and free
 
 
-def run(examples: int, steps: int) -> None:
-    run_state_machine_as_test(
-        Tenants,
-        settings=settings(max_examples=examples, stateful_step_count=steps, deadline=None),
-    )
-
-
-def test_nothing_runs_outside_the_rights_of_its_moment_and_no_tenant_shows_to_another() -> None:
+def run(examples: int, steps: int, phases: Sequence[Phase]) -> None:
     # Policies and plugins fail on purpose here, each with a trace back.
     logging.disable(logging.ERROR)
     try:
-        run(examples=15, steps=30)
+        run_state_machine_as_test(
+            Tenants,
+            settings=settings(
+                max_examples=examples, stateful_step_count=steps, phases=phases, deadline=None
+            ),
+        )
     finally:
         logging.disable(logging.NOTSET)
 
 
+def test_nothing_runs_outside_the_rights_of_its_moment_and_no_tenant_shows_to_another() -> None:
+    # What fails is shown as it was found: to make it shorter takes minutes.
+    run(examples=20, steps=30, phases=[Phase.reuse, Phase.generate])
+
+
 if __name__ == "__main__":
-    logging.disable(logging.ERROR)
-    run(examples=int(sys.argv[1]), steps=80)
+    run(examples=int(sys.argv[1]), steps=80, phases=list(Phase))

@@ -1,11 +1,13 @@
 """What a conversation has called decides whether the tool that completes the trifecta may run."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-from langchain_core.messages import HumanMessage, RemoveMessage
+from langchain_core.messages import HumanMessage, RemoveMessage, ToolMessage
+from langchain_core.tools import InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langgraph.types import Command
 
 from langchain_deferred_tools.state import STATE_KEY, change_to, load_session
 from tests.support.agents import MakeToolset, Runner, agent_of, answers, thread, told
@@ -141,6 +143,23 @@ def test_a_graph_built_by_hand_notes_its_calls_too(
     built = Built(toolset_of(guarded.all, settings=settings()), searches, *steps, DONE)
     assert [m.status for m in answers(run(built.graph))[3:]] == ["success", "success", "error"]
     assert sorted(guarded.ran) == ["fetch_page", "read_vault"]
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_tool_that_answers_with_commands_is_noted_as_well(
+    run: Runner, toolset_of: MakeToolset, several: bool
+) -> None:
+    @tool
+    def read_vault(call_id: Annotated[str, InjectedToolCallId]) -> Any:
+        """Read the vault."""
+        answer: Any = Command(update={"messages": [ToolMessage("gold", tool_call_id=call_id)]})
+        return [answer, Command(update={})] if several else answer
+
+    script = (search("read_vault"), says(call("read_vault")), DONE)
+    toolset = toolset_of([read_vault], settings=settings())
+    built = Built(toolset, *script, checkpointer=InMemorySaver())
+    assert told(run(built.graph, "go", thread()))[-1] == ("read_vault", "success", "gold")
+    assert built.graph.get_state(thread()).values[STATE_KEY]["exposed"] == ["sensitive"]
 
 
 def test_a_reviewer_who_redirects_calls_cannot_complete_it_unawares(

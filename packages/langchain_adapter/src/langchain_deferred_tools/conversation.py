@@ -49,7 +49,8 @@ class Conversation:
     ) -> None:
         """Take a toolset, the tools that are always bound, and who talks (default: root).
 
-        `approve` is asked about tools that complete the trifecta, where the settings say so.
+        `approve` is asked about tools that complete the trifecta, where the settings say so; in
+        `arun` it is asked in a thread.
         """
         self._toolset = toolset
         self._approve = approve

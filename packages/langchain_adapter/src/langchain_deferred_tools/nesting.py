@@ -48,7 +48,7 @@ def running(session: Session) -> Iterator[RunningCall]:
 def asking() -> Session | None:
     """The conversation whose tool call is running here; None outside of one.
 
-    For a helper agent's caller: `lambda context, config: asking().caller.child("researcher")`.
+    A helper agent's `caller` may be a function that makes it of this one's, by `Caller.child`.
     """
     call = _running.get()
     return call.session if call else None
