@@ -214,7 +214,7 @@ def test_the_host_is_asked_at_the_search_for_what_completes_the_three() -> None:
         assert [tool.name for tool in outcome.enabled] == ["s__read", "s__box", "s__send"]
         assert (outcome.misses, outcome.approvals) == ((), ())
         session = toolset.called(outcome.session, ["s__read", "s__box", "s__send"])
-        assert set(session.exposed) == THREE
+        assert set(session.exposed) == {UNTRUSTED, SENSITIVE}
         assert toolset.call(session, "s__send", {})
 
 
@@ -265,3 +265,16 @@ def test_nobody_is_asked_about_what_a_caller_may_not_know() -> None:
         )  # fmt: skip
         assert [(m.wanted, m.reason.value) for m in outcome.misses] == [("s__send", "no_match")]
     assert asked == []
+
+
+def test_after_an_approval_what_was_free_before_stays_free_and_others_are_asked_about() -> None:
+    with toolset_of("ask", post=["egress"], plain=[]) as toolset:
+        session = search(toolset, Session(caller=ROOT), "read", "box").session
+        session = toolset.called(session, ["s__read", "s__box"])
+        session = search(toolset, session, "send", approve=lambda asked: ["s__send"]).session
+        session = toolset.called(session, ["s__send"])
+        for name in ("s__read", "s__box", "s__send"):
+            assert toolset.check(session, name, {}).entry.spec.name == name
+        again = search(toolset, session, "post", "plain")
+        assert [tool.name for tool in again.enabled] == ["s__plain"]
+        assert [request.spec.name for request in again.approvals] == ["s__post"]

@@ -148,12 +148,15 @@ class ToolSearch:
         """Those that may be enabled together, best first, and those that complete the trifecta."""
         if self.registry.settings.trifecta is Trifecta.OFF:
             return list(specs), ()
-        tags = self.registry.tags_of(held) | frozenset(session.exposed)
+        # What was approved does not take its place away from what was free before.
+        counted = held.items() - {(one.name, one.digest) for one in session.approved}
+        tags = self.registry.tags_of(name for name, _ in counted) | frozenset(session.exposed)
         free: list[ToolSpec] = []
         back: list[ApprovalRequest] = []
         for spec in specs:
-            enabled = held.get(spec.name) == spec.digest
-            if not enabled and completes(tags, spec.tags) and not session.approves(spec):
+            if held.get(spec.name) == spec.digest or session.approves(spec):
+                free.append(spec)
+            elif completes(tags, spec.tags):
                 back.append(ApprovalRequest(spec, reason(tags, spec.tags)))
             else:
                 free.append(spec)

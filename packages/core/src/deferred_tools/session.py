@@ -81,7 +81,8 @@ class Session(BaseModel):
     ledger: tuple[Enablement, ...] = ()
     searches: tuple[SearchRecord, ...] = ()
     exposed: tuple[ToolTag, ...] = ()
-    """Tags of the tools called so far: what was read stays read, whatever is disabled."""
+    """Tags of the tools called so far: what was read stays read, whatever is disabled. Without
+    those of tools that complete the trifecta and were approved."""
     approved: tuple[Approval, ...] = ()
 
     @property
@@ -134,7 +135,8 @@ class Session(BaseModel):
     def called(self, specs: Sequence[ToolSpec], *, limit: int = LEDGER) -> Self:
         """Note calls, in their order: of `specs`, those that are enabled within `limit`.
 
-        The tags of a call that completes the trifecta are not noted: it will be refused.
+        The tags of a call that completes the trifecta are not noted: it will be refused, or has
+        been approved, and then whatever was free before stays free.
         """
         held = {e.name: e for e in self.enabled(limit)}
         made = [s for s in specs if s.name in held and held[s.name].digest == s.digest]
@@ -142,7 +144,7 @@ class Session(BaseModel):
         for spec in made:
             entry = held[spec.name]
             held[spec.name] = entry.model_copy(update={"used": now, "uses": entry.uses + 1})
-            if not completes(exposed, spec.tags) or self.approves(spec):
+            if not completes(exposed, spec.tags):
                 exposed |= spec.tags
         changed = [held[name] for name in dict.fromkeys(spec.name for spec in made)]
         return self._with(changed).exposed_to(exposed)
