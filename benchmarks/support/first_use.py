@@ -10,7 +10,7 @@ from support.langchain_tools import FUNCTIONS, function_tools
 from support.ours import MemoryServer, servers, toolset
 from support.report import Measured, Row, Table
 
-from deferred_tools import Caller, Registry, Toolset
+from deferred_tools import Caller, Registry, Settings, Toolset
 from deferred_tools.prompt import render
 from deferred_tools.retrievers.builtin import builtin
 from deferred_tools.summaries import summaries
@@ -55,7 +55,7 @@ def _parts(definitions: Sequence[Definition]) -> dict[str, Callable[[], object]]
 
     return {
         "reading lists, checking schemas": lambda: anyio.run(_read, sources),
-        "names and registry": lambda: Registry.build(tuple(registry.sources.values())),
+        "names and registry": lambda: Registry.build(Settings(), tuple(registry.sources.values())),
         "search index": lambda: builtin("bm25")().index(specs),
         "search index for a caller who sees half": lambda: builtin("bm25")().index(specs[::2]),
         "level-1 block": block,

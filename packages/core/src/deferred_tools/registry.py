@@ -161,7 +161,9 @@ class Registry:
             UnknownToolError: It cannot be called.
             InvalidArgumentsError: They do not fit its input schema.
         """
-        return check_arguments(self._known(name), arguments, coerce=self.settings.coerce).value
+        fitted = check_arguments(self._known(name), arguments, coerce=self.settings.coerce)
+        value: dict[str, Any] = fitted.value
+        return value
 
     def validate_result(self, name: str, structured: Any) -> tuple[str, ...]:
         """What in a structured result does not fit the output schema; () without one.
