@@ -56,6 +56,7 @@ def enabled(toolset: Toolset, *names: str, caller: Caller = ROOT) -> Session:
 CALLS = {
     "echo": "echo",
     "picture": {"result": {"content": [TEXT, IMAGE]}},
+    "only": {"result": {"content": [IMAGE]}},
     "json": {"result": {"content": [{"type": "text", "text": '{"id": 5}'}]}},
     "fails": {"result": {"content": [{"type": "text", "text": "no such box"}], "isError": True}},
     "both": {"result": {"content": [TEXT], "structuredContent": {"id": 7, "secret": "x"}}},
@@ -70,7 +71,18 @@ SETTINGS: dict[str, Any] = {
     "instance": "eu-1",
     "contracts": {
         name: {"input": MAIL}
-        for name in ("plain", "full", "late", "never", "seen", "image", "error", "text", "bad_args")
+        for name in (
+            "plain",
+            "full",
+            "late",
+            "never",
+            "seen",
+            "image",
+            "bare",
+            "error",
+            "text",
+            "bad_args",
+        )
     }
     | {
         "typed": {
@@ -90,6 +102,7 @@ SETTINGS: dict[str, Any] = {
         "never": contract("both", args="{'a': args.absent}"),
         "seen": contract("both", result="{'id': result.structuredContent.id}"),
         "image": contract("picture"),
+        "bare": contract("only"),
         "error": contract("fails", result="{'id': result.structuredContent.id}"),
         "text": contract("json"),
         "bad_args": contract("both", args="[args.to]"),
@@ -159,6 +172,11 @@ def test_other_content_passes_where_no_expression_says_otherwise(mail: Toolset) 
     result = call(mail, "image", TO)
     assert result.content == (TEXT, IMAGE)
     assert result.structured == "made"
+
+
+def test_no_text_at_all_is_nothing_structured(mail: Toolset) -> None:
+    result = call(mail, "bare", TO)
+    assert (result.content, result.structured, result.notes) == ((IMAGE,), None, ())
 
 
 def test_text_that_is_json_becomes_the_output(mail: Toolset) -> None:
@@ -389,8 +407,8 @@ def test_the_host_is_asked_once_and_what_it_lets_through_runs() -> None:
     assert json.loads(json.dumps(request.data)) == request.data
 
 
-@pytest.mark.parametrize("answer", [[], ["s__read"], ["s__SEND"], [""]], ids=str)
-def test_what_the_host_does_not_name_stays_refused(answer: list[str]) -> None:
+@pytest.mark.parametrize("answer", [[], ["s__read"], ["s__SEND"], [""], "not s__send"], ids=str)
+def test_what_the_host_does_not_name_stays_refused(answer: Sequence[str]) -> None:
     toolset, (_, _, send) = asking("ask")
     with toolset:
         session = ended(toolset)

@@ -85,14 +85,32 @@ def test_a_policy_that_fails_on_one_tool_denies_that_one_alone() -> None:
     ]
 
 
-def test_a_policy_that_fails_on_one_tool_costs_only_that_tool() -> None:
-    class Picky:
-        def allows(self, caller: Caller, spec: ToolSpec) -> bool:
-            return {"a": True}[spec.name]
+def test_what_a_policy_failed_on_is_denied_whatever_it_would_say_next() -> None:
+    asked = []
 
-    picky: Policy = Picky()
-    found = Gate([picky]).visible(ROOT, [spec("b"), spec("a")])
-    assert [s.name for s in found] == ["a"]
+    class Flaky:
+        def allows(self, caller: Caller, spec: ToolSpec) -> bool:
+            asked.append((caller, spec.tool))
+            if len(asked) == 2:
+                raise LookupError("the directory is away")
+            return True
+
+    found = Gate([Flaky()]).visible(ROOT, [spec("a"), spec("b"), spec("c")])
+    assert [s.tool for s in found] == ["a", "c"]
+    assert asked == [(ROOT, "a"), (ROOT, "b"), (ROOT, "c")]
+
+
+def test_a_policy_may_go_by_the_name_of_a_caller_of_any_kind() -> None:
+    class Named:
+        def allows(self, caller: Caller, spec: ToolSpec) -> bool:
+            return caller.name == "eve"
+
+    gate = Gate([Named()])
+    eve = Caller.principal("eve")
+    for caller in (eve, Caller.workflow("eve"), Caller.subagent("eve"), eve.child("eve")):
+        assert gate.allows(caller, spec("a"))
+    for other in (Caller.principal("bob"), Caller.workflow("bob"), eve.child("bob")):
+        assert not gate.allows(other, spec("a"))
 
 
 def test_what_is_visible_keeps_its_order() -> None:
@@ -130,6 +148,20 @@ def test_a_grant_for_kinds_reaches_only_those() -> None:
     assert not gate.allows(Caller.subagent("a"), spec("t"))
 
 
+def test_a_grant_names_tools_as_models_see_them() -> None:
+    tool = ToolSpec(source="github", tool="issue")
+    assert Gate([Grants([Grant(tools=("github__issue",))])]).allows(ROOT, tool)
+    assert not Gate([Grants([Grant(tools=("issue",))])]).allows(ROOT, tool)
+
+
+def test_what_was_granted_or_chosen_cannot_be_changed_afterwards() -> None:
+    grant, chosen = Grant(tools=("a",)), AgentTools(code=("a",))
+    with pytest.raises(ValidationError):
+        grant.tools = ("*",)
+    with pytest.raises(ValidationError):
+        chosen.code = ("*",)
+
+
 def test_explicit_grants_take_the_place_of_the_default() -> None:
     assert not Gate([Grants([])]).allows(ROOT, spec("a"))
 
@@ -140,6 +172,14 @@ def test_a_sub_agent_with_an_allow_list_is_held_to_it_alone() -> None:
     assert gate.allows(helper, spec("listed"))
     assert not gate.allows(helper, spec("granted"))
     assert not gate.allows(Caller.subagent("helper", allow=[]), spec("granted"))
+
+
+def test_a_workflow_with_an_allow_list_is_held_to_it_and_to_its_grants() -> None:
+    gate = Gate([Grants([Grant(tools=("granted", "more"), kinds=(CallerKind.WORKFLOW,))])])
+    assert gate.allows(Caller.workflow("w"), spec("granted"))
+    assert gate.allows(Caller.workflow("w", allow=["granted", "listed"]), spec("granted"))
+    assert not gate.allows(Caller.workflow("w", allow=["granted", "listed"]), spec("listed"))
+    assert not gate.allows(Caller.workflow("w", allow=["granted", "listed"]), spec("more"))
 
 
 def test_an_allow_list_holds_whatever_the_policies_say() -> None:
@@ -210,6 +250,25 @@ def test_a_gate_of_nothing_but_grants_never_changes_its_mind() -> None:
     assert Gate([Grants(), Grants([])]).constant
     assert not Gate([Grants(), Rule(lambda: True)]).constant
     assert not Gate([Stricter()]).constant
+
+
+def test_kinds_of_callers_are_words_of_settings_files_and_stored_sessions() -> None:
+    words = ["root", "workflow", "subagent", "principal", "anonymous"]
+    assert [kind.value for kind in CallerKind] == words
+
+
+def test_of_a_caller_nothing_is_taken_for_granted() -> None:
+    nothing = {"name": "", "roles": (), "allow": None, "agent": "", "parent": None}
+    assert Caller.root().model_dump() == {"kind": CallerKind.ROOT, **nothing}
+    child = Caller.root().child("h", allow=["a"], agent="x")
+    assert child.model_dump(exclude={"parent"}) == {
+        "kind": CallerKind.SUBAGENT,
+        "name": "h",
+        "roles": (),
+        "allow": ("a",),
+        "agent": "x",
+    }
+    assert list(child.lineage) == [child, Caller.root()]
 
 
 def test_a_caller_is_plain_json_and_a_key() -> None:
@@ -354,3 +413,9 @@ def test_an_agent_has_the_tools_of_each_tier_that_were_chosen_for_it() -> None:
         ("b", Tier.MCP),
         *((name, Tier.CODE) for name in NAMES),
     }
+
+
+def test_an_agent_has_every_tool_unless_something_was_chosen_and_none_if_it_is_unknown() -> None:
+    assert all(AgentTools().selects(s) for s in SPECS)
+    unknown = Caller.root().child("h", agent="unknown")
+    assert not AgentPolicy({}).allows(unknown, SPECS[0]), "denied, not failed"

@@ -375,7 +375,6 @@ AWAY = {
     SourceStatus.CONNECTING: ("server_connecting", "search again in a moment"),
     SourceStatus.UNAVAILABLE: ("server_unavailable", "cannot be reached"),
     SourceStatus.AUTH_REQUIRED: ("auth_required", "sign in first"),
-    SourceStatus.DISABLED: ("disabled", "switched off by the host"),
 }
 
 
@@ -389,6 +388,17 @@ def test_a_tool_of_a_server_that_is_away_is_not_enabled_and_the_reason_is_told(
     reason, words = AWAY[status]
     assert (miss.wanted, miss.reason.value) == ("s__send", reason)
     assert words in miss.hint
+    assert searcher.names() == []
+
+
+def test_what_a_source_that_is_switched_off_still_lists_is_found_by_nobody() -> None:
+    searcher = Searcher(source("s", MAIL, status=SourceStatus.DISABLED), source("t", CLOCK))
+    (miss,) = searcher(names=["s__send"]).misses
+    assert (miss.reason, miss.hint) == (
+        MissReason.DISABLED,
+        f"{NOBODY}it was switched off by the host.",
+    )
+    assert searcher(query="send").misses[0].reason is MissReason.NO_MATCH
     assert searcher.names() == []
 
 
@@ -540,7 +550,7 @@ MISSES = {
         "Its server cannot be reached at present: try again later.",
     ),
     "a__send": (MissReason.AUTH_REQUIRED, "Its server wants the user to sign in first."),
-    "d__send": (MissReason.DISABLED, "It was switched off by the host."),
+    "d__send": (MissReason.DISABLED, f"{NOBODY}it was switched off by the host."),
     "s__post": (MissReason.DISABLED, f"{NOBODY}it was switched off by the host."),
     "contracts__letter": (
         MissReason.NOT_IMPLEMENTED,

@@ -33,13 +33,18 @@ def called(*tools: str, session: Session) -> Session:
     return session.called([spec(tool) for tool in tools])
 
 
+def reread(session: Session) -> Session:
+    """The session as another process reads it."""
+    return Session.model_validate(json.loads(session.model_dump_json()))
+
+
 # --- one conversation
 
 
 def test_tools_are_in_the_order_in_which_they_were_first_enabled() -> None:
-    session = enabled("c", "a")
+    session = enabled("d", "c", "e")
     session = enabled("b", session=session)
-    assert names(enabled("a", "d", session=session)) == ["c", "a", "b", "d"]
+    assert names(enabled("c", "a", session=session)) == ["d", "c", "e", "b", "a"]
 
 
 def test_tools_of_one_search_are_in_its_order() -> None:
@@ -52,6 +57,20 @@ def test_searches_side_by_side_are_in_the_order_in_which_they_were_asked() -> No
     for order in (branches, branches[::-1]):
         merged = order[0].merge(order[1]).merge(order[2])
         assert names(merged) == ["c", "a", "b"]
+
+
+def test_who_is_not_told_its_position_is_the_first_of_its_step() -> None:
+    one, two = ROOT.enable([spec("z")]), ROOT.enable([spec("a")], position=1)
+    assert names(two.merge(one)) == ["z", "a"]
+    asked = ROOT.searched("t", "z", []), ROOT.searched("t", "a", [], position=1)
+    assert [s.query for s in asked[1].merge(asked[0]).searches] == ["z", "a"]
+
+
+@pytest.mark.parametrize("position", [1, 999, 1_000, 1_000_000])
+def test_a_later_step_comes_after_all_that_was_side_by_side_before_it(position: int) -> None:
+    one = ROOT.enable([spec("z")]).enable([spec("a")])
+    two = ROOT.enable([spec("b")], position=position)
+    assert names(one.merge(two)) == ["z", "b", "a"]
 
 
 def test_nothing_to_change_gives_the_same_session() -> None:
@@ -93,6 +112,19 @@ def test_the_best_of_a_search_is_the_last_of_it_to_leave() -> None:
     session = enabled("best", "good", "fair")
     assert names(session, 2) == ["best", "good"]
     assert names(enabled("next", session=session), 2) == ["best", "next"]
+    for limit in range(1, 8):
+        assert names(enabled(*"gfedcba"), limit) == list("gfedcba"[:limit])
+
+
+def test_of_two_that_were_called_the_later_is_the_last_to_leave() -> None:
+    session = called("a", session=enabled("a", "b", "c"))
+    assert names(called("b", session=session), 1) == ["b"]
+
+
+def test_the_later_step_is_the_last_to_leave_however_much_an_earlier_one_found() -> None:
+    one = enabled("later", session=enabled("first"))
+    two = enabled("best", "good", "fair")
+    assert names(one.merge(two), 1) == ["later"]
 
 
 def test_a_call_does_not_bring_back_what_is_out() -> None:
@@ -113,7 +145,8 @@ def test_of_a_tool_that_has_changed_only_what_was_enabled_last_counts() -> None:
     assert [e.digest for e in session.enabled(MANY)] == [new.digest]
     # Using it must not bring the other one back, whichever digest is the greater text.
     assert [e.digest for e in session.called([new]).enabled(MANY)] == [new.digest]
-    assert session.called([old]) is session
+    for other in (old, *(spec("a", text) for text in "123456")):
+        assert session.called([other]) is session
     back = session.called([new]).enable([old])
     assert [e.digest for e in back.called([old]).enabled(MANY)] == [old.digest]
 
@@ -125,13 +158,15 @@ def test_disabling_a_tool_that_has_changed_leaves_no_former_one() -> None:
 
 def test_a_session_notes_why_a_tool_is_there() -> None:
     session = ROOT.enable([spec("a")], query="do it").enable([spec("a")], query="again")
-    assert [entry.query for entry in session.enabled(MANY)] == ["do it"]
+    session = enabled("b", session=session)
+    assert [entry.query for entry in session.enabled(MANY)] == ["do it", ""]
 
 
 def test_searches_are_counted_by_turn() -> None:
-    session = ROOT.searched("one", "q", ["a"]).searched("two", "q", []).searched("one", "r", [])
-    assert [record.query for record in session.searches_in("one")] == ["q", "r"]
-    assert session.searches_in("three") == ()
+    session = ROOT.searched("one", "r", ["a"]).searched("two", "q", []).searched("one", "q", [])
+    for again in (session, reread(session)):
+        assert [record.query for record in again.searches_in("one")] == ["r", "q"]
+        assert again.searches_in("three") == ()
 
 
 def test_a_session_stays_small() -> None:
@@ -257,11 +292,57 @@ def test_a_merge_does_not_bring_back_what_one_side_disabled() -> None:
     assert names(base.disable(["a"]).merge(base)) == ["b"]
 
 
+def test_of_an_enabling_and_a_disabling_side_by_side_the_enabling_holds() -> None:
+    base = enabled("a")
+    assert names(enabled("a", session=base).merge(base.disable(["a"]))) == ["a"]
+
+
+def test_of_a_call_and_a_disabling_at_the_same_moment_the_disabling_holds() -> None:
+    base = enabled("a")
+    assert names(called("a", session=base).merge(base.disable(["a"]))) == []
+
+
 def test_sessions_of_two_callers_unite_to_nobodys() -> None:
     other = Session(caller=Caller.principal("eve"))
     assert ROOT.merge(other).caller == Caller.anonymous()
     assert ROOT.merge(other).merge(ROOT).caller == Caller.anonymous()
-    assert ROOT.merge(ROOT).caller == Caller.root()
+    assert ROOT.merge(reread(ROOT)).caller == Caller.root()
+
+
+# --- what is stored
+
+
+def test_what_is_stored_of_a_conversation_is_all_there_is() -> None:
+    session = ROOT.enable([spec("a"), spec("b")], query="q", position=2)
+    first, second = session.ledger
+    assert first.model_dump() == {
+        "name": "a",
+        "digest": spec("a").digest,
+        "since": 1.002,
+        "used": 1.002002,
+        "off": 0.0,
+        "uses": 0,
+        "query": "q",
+    }
+    assert (second.since, second.used) == (1.002001, 1.002001)
+    assert session.clock == 1.002002
+    assert session.tick() == 2
+    assert session.tick(5_000) == 2.999, "side by side stays within one step"
+    (plain,) = ROOT.enable([spec("a")]).ledger
+    assert (plain.since, plain.query) == (1, "")
+    assert ROOT.searched("t", "q", []).searches[0].at == 1
+    nothing = {"ledger": (), "searches": (), "exposed": (), "approved": ()}
+    assert Session().model_dump(exclude={"caller"}) == nothing
+
+
+@pytest.mark.parametrize("time", ["Infinity", "-Infinity", "NaN", '"Infinity"'])
+def test_a_stored_time_that_never_ends_is_refused(time: str) -> None:
+    stored = ROOT.enable([spec("a")]).searched("t", "q", ["a"]).model_dump_json()
+    for key in ("since", "at"):
+        head, _, tail = stored.partition(f'"{key}":')
+        forged = f'{head}"{key}":{time},{tail.partition(",")[2]}'
+        with pytest.raises(ValidationError):
+            Session.model_validate_json(forged)
 
 
 # --- what was called
@@ -320,6 +401,10 @@ def test_an_approval_is_of_the_tool_as_it_was() -> None:
 
 
 # --- helpers
+
+
+def test_what_a_helper_takes_over_is_a_word_of_the_hosts() -> None:
+    assert [choice.value for choice in Inherit] == ["none", "inherit", "subset"]
 
 
 def test_by_default_a_helper_starts_with_nothing_but_what_it_is_exposed_to() -> None:

@@ -72,6 +72,9 @@ def test_workflows_are_registered_once_and_before_the_first_use() -> None:
         toolset.register_workflow_tools([workflow("v", "t")])
     with toolset:
         assert toolset.registry.names() == ("w", "t")
+    without = Toolset.from_sources(ScriptedTool("t")).register_workflow_tools([])
+    with pytest.raises(ConfigurationError, match="registered once"):
+        without.register_workflow_tools([workflow("w", "t")])
     used = Toolset.from_sources(ScriptedTool("t"))
     with used:
         pass

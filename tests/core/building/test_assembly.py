@@ -284,9 +284,12 @@ def test_whatever_servers_do_later_a_registry_is_built_and_first_party_tools_sta
         assert contracts < set(registry.names())
         assert registry.tools["s__read"].spec.tier is Tier.CONTRACT
         assert "f" in registry
-        assert ("m" in registry) == ("write" in one)
+        there = "write" in one and one_status is not SourceStatus.DISABLED
+        assert ("m" in registry) == there
         assert not registry.tools.keys() & registry.absent.keys()
         assert registry.absent["v"].absence is Absence.NOT_IMPLEMENTED
+        off = {s.name for s in sources if s.state.status is SourceStatus.DISABLED}
+        assert not off & {entry.source for entry in registry}
         assert all(entry.source in registry.sources for entry in registry)
         assert registry.status()
 

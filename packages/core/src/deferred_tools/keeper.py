@@ -35,7 +35,7 @@ class WorldKeeper:
         self._stop: Callable[[], object] | None = None
         self._world: World | None = None
         self._pid = os.getpid()
-        self._used = False
+        self._registered = self._used = False
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -49,11 +49,12 @@ class WorldKeeper:
             ConfigurationError: There are some already, or there was a world without them.
         """
         with self._lock:
-            if self._builder.workflows or self._used:
+            if self._registered or self._used:
                 raise ConfigurationError(
                     "workflow tools are registered once, before the toolset is first used: what "
                     "a model can reach must not be able to add a tool"
                 )
+            self._registered = True
             self._builder = replace(self._builder, workflows=tuple(workflows))
 
     def open(self) -> None:

@@ -85,7 +85,7 @@ class Assembly:
             findings=self.findings,
         )
         for name, offer in self._named.items():
-            if name in disabled:
+            if name in disabled or self._is_off(offer.spec.source):
                 self._leave_out(offer.spec, Absence.DISABLED, "it was switched off by the host")
             elif offer.objection:
                 self._leave_out(offer.spec, Absence.WITHHELD, offer.objection)
@@ -248,6 +248,9 @@ class Assembly:
         known = self._before.get(entry.spec.name)
         # One that is the same keeps its compiled schemas.
         self.tools[entry.spec.name] = known if known and known.same_as(entry) else entry
+
+    def _is_off(self, source: str) -> bool:
+        return self.sources[source].state.status is SourceStatus.DISABLED
 
     def _leave_out(self, spec: ToolSpec, absence: Absence, why: str) -> None:
         self.absent[spec.name] = AbsentTool(spec, absence, why)

@@ -54,6 +54,8 @@ class Overriding:
             self._findings.stop(self._no_server(override, view), "overrides", name, "server")
             return Route(why=f"its server {override.server!r} is not declared")
         offer = self._offers.get((override.server, override.tool))
+        if view.state.status is SourceStatus.DISABLED:
+            return Route(why=f"its server {override.server!r} is switched off")
         if offer is None:
             return self._missing(name, override, view)
         if offer.spec.name in self._disabled:
