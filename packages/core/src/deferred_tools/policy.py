@@ -7,7 +7,6 @@ callers, never sessions or frameworks.
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from enum import StrEnum
 from typing import Protocol, Self, runtime_checkable
 
@@ -186,7 +185,7 @@ class Gate:
             return ()
         left = list(specs)
         for link in caller.lineage:
-            if link.kind is CallerKind.ANONYMOUS:
+            if link.kind == CallerKind.ANONYMOUS:
                 return ()
             if link.allow is not None:
                 left = [spec for spec in left if matches(link.allow, spec.name)]
@@ -196,16 +195,16 @@ class Gate:
 
 
 def _allowed(policy: Policy, caller: Caller, specs: Sequence[ToolSpec]) -> list[ToolSpec]:
-    try:
-        return [spec for spec in specs if policy.allows(caller, spec) is True]
-    except Exception:
-        logger.exception("the policy %s failed: denied where it does", type(policy).__name__)
-    # Asked one by one: what it fails on is denied, and no more.
-    allowed = []
+    allowed, failed = [], False
     for spec in specs:
-        with suppress(Exception):
+        try:
             if policy.allows(caller, spec) is True:
                 allowed.append(spec)
+        except Exception:
+            if not failed:
+                name = type(policy).__name__
+                logger.exception("the policy %s failed: denied where it does", name)
+            failed = True
     return allowed
 
 

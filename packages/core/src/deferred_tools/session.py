@@ -75,7 +75,7 @@ class Approval(BaseModel):
 class Session(BaseModel):
     """The conversation's ledger. Every change returns a new session, or self if nothing changed."""
 
-    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True)
 
     caller: Caller = Caller.anonymous()
     ledger: tuple[Enablement, ...] = ()
@@ -93,7 +93,7 @@ class Session(BaseModel):
 
     def tick(self, position: int = 0) -> float:
         """The next logical time; `position` orders what happens side by side in one step."""
-        return floor(self.clock) + 1 + min(position, 999) / 1000
+        return floor(self.clock) + 1 + max(0, min(position, 999)) / 1000
 
     def for_caller(self, caller: Caller) -> Self:
         """This session in the hands of `caller`, as the host vouches for it now."""
@@ -101,11 +101,7 @@ class Session(BaseModel):
 
     def enabled(self, limit: int) -> tuple[Enablement, ...]:
         """Enabled tools in first-enabled order; past `limit` the least recently used are out."""
-        latest: dict[str, Enablement] = {}
-        for entry in self.ledger:
-            known = latest.get(entry.name)
-            if known is None or (entry.used, entry.digest) > (known.used, known.digest):
-                latest[entry.name] = entry
+        latest = {e.name: e for e in sorted(self.ledger, key=lambda e: (e.used, e.digest))}
         live = sorted((e for e in latest.values() if e.active), key=_recency)[:limit]
         return tuple(sorted(live, key=lambda e: (e.since, e.name)))
 
@@ -126,7 +122,7 @@ class Session(BaseModel):
         return self._with(fresh)
 
     def disable(self, names: Iterable[str]) -> Self:
-        """Take `names` out, until they are enabled again."""
+        """Take `names` out, until they are enabled again; enabling side by side with it wins."""
         gone, now = set(names), self.tick()
         return self._with(
             [e.model_copy(update={"off": now}) for e in self.ledger if e.name in gone and e.active]
