@@ -78,13 +78,16 @@ def test_an_override_goes_before_the_contracts_own_implementation() -> None:
         ),
         (
             {"args": "nobody"},
-            "overrides.file: the 'args' expression 'nobody' does not compile: ",
+            "overrides.file.args: the 'args' expression 'nobody' does not compile: ",
         ),
         (
             {"result": "args.x"},
-            "overrides.file: the 'result' expression 'args.x' does not compile: ",
+            "overrides.file.result: the 'result' expression 'args.x' does not compile: ",
         ),
-        ({"args": "{'a': "}, "overrides.file: the 'args' expression \"{'a': \" does not compile: "),
+        (
+            {"args": "{'a': "},
+            "overrides.file.args: the 'args' expression \"{'a': \" does not compile: ",
+        ),
     ],
 )
 def test_an_override_that_does_not_fit_stops_the_start(
@@ -180,3 +183,9 @@ def test_a_contract_is_withheld_with_the_tool_that_carries_it_out() -> None:
         "github__list_issues": Absence.WITHHELD,
     }
     assert absence(registry)[1].startswith("'github__create_issue': it has not been accepted; ")
+
+
+def test_all_that_is_wrong_with_one_override_is_told_at_once() -> None:
+    override = {"server": "gihub", "args": "{'a': ", "result": "nobody"}
+    places = [problem.split(": ")[0] for problem in problems(mapped(**override), GITHUB)]
+    assert places == ["overrides.file.args", "overrides.file.result", "overrides.file.server"]

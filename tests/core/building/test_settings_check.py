@@ -54,7 +54,7 @@ def test_everything_that_should_stop_the_start_is_told_at_once() -> None:
         "grants.1.tools",
         "overrides.a.server",
         "overrides.b.tool",
-        "overrides.c",
+        "overrides.c.args",
         "the workflow 'v' is unavailable",
     ]
 

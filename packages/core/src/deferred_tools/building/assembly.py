@@ -84,6 +84,9 @@ class Assembly:
             limits=self._given.limits,
             findings=self.findings,
         )
+        overrides = self._given.settings.overrides.items()
+        contracts = self._given.settings.contracts
+        routes = {name: overriding.route(name, o) for name, o in overrides if name in contracts}
         for name, offer in self._named.items():
             if name in disabled or self._is_off(offer.spec.source):
                 self._leave_out(offer.spec, Absence.DISABLED, "it was switched off by the host")
@@ -91,7 +94,7 @@ class Assembly:
                 self._leave_out(offer.spec, Absence.WITHHELD, offer.objection)
                 self.findings.warn(f"{name!r} is withheld: {offer.objection}")
             elif isinstance(offer.tool, ContractTool):
-                self._carry_out(offer.tool, offer.spec, overriding)
+                self._carry_out(offer.tool, offer.spec, routes.get(name))
             elif not isinstance(offer.tool, WorkflowTool):
                 self._add(RegisteredTool(offer.spec, offer.tool, self._given.limits))
         self._add_workflows()
@@ -183,10 +186,9 @@ class Assembly:
 
     # --- what can be called
 
-    def _carry_out(self, tool: ContractTool, spec: ToolSpec, overriding: Overriding) -> None:
-        override = self._given.settings.overrides.get(spec.name)
-        if override is not None:
-            self._route(spec, overriding.route(spec.name, override))
+    def _carry_out(self, tool: ContractTool, spec: ToolSpec, route: Route | None) -> None:
+        if route is not None:
+            self._route(spec, route)
         elif tool.implementation is not None:
             self._add(RegisteredTool(spec, tool, self._given.limits))
         else:

@@ -43,19 +43,36 @@ class Overriding:
         self._findings = findings
 
     def route(self, name: str, override: Override) -> Route:
-        """The route of the contract `name`; what is wrong goes to the findings."""
-        try:
-            mapping = CallMapping.compile(override.args, override.result, self._limits)
-        except MappingError as error:
-            self._findings.stop(str(error), "overrides", name)
+        """The route of the contract `name`; all that is wrong goes to the findings."""
+        mapping = self._compiled(name, override)
+        found = self._target(name, override)
+        if isinstance(found, Route):
+            return found
+        if mapping is None:
             return Route(why="its mapping does not compile")
+        return Route(found.tool, Mapped(override, mapping, found.spec, self._limits))
+
+    def _compiled(self, name: str, override: Override) -> CallMapping | None:
+        wrong = False
+        for role, args, result in (
+            ("args", override.args, None),
+            ("result", None, override.result),
+        ):
+            try:
+                CallMapping.compile(args, result, self._limits)
+            except MappingError as error:
+                wrong = True
+                self._findings.stop(str(error), "overrides", name, role)
+        return None if wrong else CallMapping.compile(override.args, override.result, self._limits)
+
+    def _target(self, name: str, override: Override) -> Offer | Route:
         view = self._sources.get(override.server)
         if view is None or view.tier is not Tier.MCP:
             self._findings.stop(self._no_server(override, view), "overrides", name, "server")
             return Route(why=f"its server {override.server!r} is not declared")
-        offer = self._offers.get((override.server, override.tool))
         if view.state.status is SourceStatus.DISABLED:
             return Route(why=f"its server {override.server!r} is switched off")
+        offer = self._offers.get((override.server, override.tool))
         if offer is None:
             return self._missing(name, override, view)
         if offer.spec.name in self._disabled:
@@ -64,7 +81,7 @@ class Overriding:
             return Route(why=why)
         if offer.objection:
             return Route(absence=Absence.WITHHELD, why=f"{offer.spec.id!r}: {offer.objection}")
-        return Route(offer.tool, Mapped(override, mapping, offer.spec, self._limits))
+        return offer
 
     def _no_server(self, override: Override, view: SourceView | None) -> str:
         if view is not None:
