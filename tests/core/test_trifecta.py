@@ -55,7 +55,7 @@ def test_the_reason_names_what_comes_and_what_is_there() -> None:
         ({"readOnlyHint": True}, set()),
         ({"destructiveHint": True}, set()),
     ],
-    ids=str,
+    ids=lambda given: str(sorted(given) if isinstance(given, set) else given),
 )
 def test_what_a_server_hints_can_only_add_tags(
     annotations: dict[str, Any], tags: set[ToolTag]

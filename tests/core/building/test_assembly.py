@@ -104,7 +104,7 @@ def test_a_contract_without_an_implementation_is_known_and_cannot_be_called() ->
             "contracts.c: a schema of 'c' cannot be used: ",
         ),
     ],
-    ids=str,
+    ids=lambda given: given if isinstance(given, str) else ", ".join(given),
 )
 def test_a_contract_that_cannot_be_used_stops_the_start(
     contract: dict[str, Any], told: str
