@@ -81,8 +81,20 @@ def listed(toolset: Toolset) -> tuple[str, ...]:
     return toolset.registry.names()
 
 
+BEFORE: set[threading.Thread] = set()
+
+
+@pytest.fixture(autouse=True)
+def _note_threads() -> None:
+    """Other tests may have left toolsets open, which end with the process."""
+    BEFORE.clear()
+    BEFORE.update(threading.enumerate())
+
+
 def loops() -> set[threading.Thread]:
-    return {thread for thread in threading.enumerate() if thread.name == "deferred-tools"}
+    """The background loops that were started in this test."""
+    found = {thread for thread in threading.enumerate() if thread.name == "deferred-tools"}
+    return found - BEFORE
 
 
 # --- a whole conversation

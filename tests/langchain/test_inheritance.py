@@ -219,7 +219,7 @@ def test_a_helper_that_waits_for_the_host_goes_on_where_it_was(
     run(agent, Command(resume=True), thread())
     assert sorted(guarded.ran) == sorted(everything)
     exposed = agent.get_state(thread()).values[STATE_KEY]["exposed"]
-    assert exposed == ["egress", "sensitive", "untrusted_input"]
+    assert exposed == ["sensitive", "untrusted_input"]
 
 
 def test_a_reviewer_is_asked_about_what_was_inherited(

@@ -146,11 +146,21 @@ def test_configured_servers_are_measured_and_one_that_fails_costs_only_itself(
     assert "not among the tools" not in done.stderr
 
 
-@pytest.mark.parametrize("options", [[], ["--tools", "tools.jsonl", "--config", "mcp.json"]])
-def test_the_tools_come_from_exactly_one_place(options: list[str], queries: Path) -> None:
-    done = run("eval", queries, *options)
+def test_the_tools_come_from_one_place(queries: Path) -> None:
+    done = run("eval", queries, "--tools", "tools.jsonl", "--config", "mcp.json")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "give exactly one of them" in done.stderr
+    assert "give one of them" in done.stderr
+
+
+def test_without_either_the_editors_servers_are_taken_and_that_is_told(
+    queries: Path, home: Path
+) -> None:
+    assert "no editor has one" in str(run("eval", queries).exception)
+    (home / ".cursor").mkdir()
+    config = configured(home / ".cursor" / "mcp.json", {"dead": DIES})
+    done = run("eval", queries)
+    assert f"Using the servers of Cursor: {config}" in done.stderr
+    assert "dead: unavailable" in done.stderr
 
 
 def test_servers_without_any_tool_cannot_be_measured(tmp_path: Path, queries: Path) -> None:

@@ -41,18 +41,17 @@ def test_where_each_call_goes_is_shown_by_tier(tmp_path: Path) -> None:
     options = ("--settings", settled(tmp_path, CONTRACT), "--function", "textwrap:dedent")
     done = run("--config", config, *options)
     assert done.exit_code == 0, done.output
-    rows = [
-        [cell.strip() for cell in line.strip("│").split("│")]
-        for line in done.stdout.splitlines()
-        if line.startswith("│")
-    ]
-    assert rows == [
-        ["mail", "mcp", "ready", "2", ""],
-        ["functions", "code", "ready", "1", ""],
-        ["notify", "mapped", "mail/send", "egress", "yes"],
-        ["dedent", "code", "functions/dedent", "", "yes"],
-        ["mail__send", "mcp", "mail/send", "", "yes"],
-        ["mail__check", "mcp", "mail/check", "untrusted_input", "yes"],
+    assert [line.split() for line in done.stdout.splitlines()[:-1] if line] == [
+        ["Sources"],
+        ["name", "tier", "state", "tools", "reason"],
+        ["mail", "mcp", "ready", "2"],
+        ["functions", "code", "ready", "1"],
+        ["Tools"],
+        ["name", "route", "goes", "to", "available", "tags"],
+        ["notify", "mapped", "mail/send", "yes", "egress"],
+        ["dedent", "code", "functions/dedent", "yes"],
+        ["mail__send", "mcp", "mail/send", "yes"],
+        ["mail__check", "mcp", "mail/check", "yes", "untrusted_input"],
     ]
     assert done.stdout.endswith("4 tools, 1 contract, 2 mcp, 1 code; 0 not available\n")
     assert "Warnings" not in done.stdout
@@ -103,7 +102,7 @@ def test_what_is_not_available_is_shown_with_its_reason(tmp_path: Path) -> None:
     }
     done = run("--config", config, "--settings", settled(tmp_path, settings))
     assert done.exit_code == 3
-    told = " ".join(done.stdout.replace("│", " ").split())
+    told = " ".join(done.stdout.split())
     assert "mail__send disabled it was switched off by the host" in told
     assert "notify not_implemented nothing implements it" in told
     assert "ring not_implemented its server 'dead' cannot be reached (unavailable)" in told
@@ -175,7 +174,7 @@ def test_a_mapping_that_does_not_compile_is_told_with_its_line(tmp_path: Path) -
     )
     done = run("--config", config, "--settings", file)
     assert done.exit_code == 1
-    assert f"{file}, line 3: overrides.notify: " in done.stderr
+    assert f"{file}, line 3: overrides.notify.args: " in done.stderr
     assert "{'to': }" in done.stderr
 
 
@@ -261,14 +260,22 @@ def test_text_of_servers_and_settings_is_data(tmp_path: Path) -> None:
         assert not {"\x1b", "\u202e", "\u200b"} & set(done.output)
 
 
-def test_settings_alone_are_enough_and_nothing_at_all_is_told(tmp_path: Path) -> None:
+def test_settings_alone_are_enough(tmp_path: Path) -> None:
     file = tmp_path / "tools.yaml"
     file.write_text("contracts: {plus: {implementation: 'textwrap:dedent'}}\n")
     done = run("--settings", file, "--json")
     assert done.exit_code == 0, done.output
     (route,) = json.loads(done.stdout)["routes"]
     assert (route["name"], route["route"]) == ("plus", "contract")
-    assert run().stdout == "0 tools; 0 not available\n"
+
+
+def test_with_nothing_named_the_editors_servers_are_shown_and_that_is_told(home: Path) -> None:
+    assert run().exit_code == 1
+    (home / ".cursor").mkdir()
+    config = configured(home / ".cursor" / "mcp.json", {"mail": listing(SEND)})
+    done = run()
+    assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "1 tools, 1 mcp; 0 not available")
+    assert done.stderr == f"Using the servers of Cursor: {config} (another: --config)\n"
 
 
 def test_a_function_that_cannot_be_imported_is_told(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from deferred_tools.errors import MappingFailedError, ToolTimeoutError
 from deferred_tools.limits import Limits
 from deferred_tools.mapping import MappingError
 from deferred_tools.registered import RegisteredTool
-from deferred_tools.sources.base import Tool, ToolResult
+from deferred_tools.sources.base import OnProgress, TellsProgress, Tool, ToolResult
 from deferred_tools.sources.functions import as_result
 from deferred_tools.spec import Tier
 from deferred_tools.workflows import Step, WorkflowTool
@@ -25,6 +25,8 @@ class CallContext:
     """What mappings see as `ctx`: `instance`, `run` and `caller`, plain JSON."""
     step: Step
     """What a workflow calls its tools with."""
+    progress: OnProgress | None = None
+    """Who wants to hear how far the call is."""
 
 
 async def call(
@@ -74,6 +76,8 @@ async def _run(
         tool = replace(tool, step=context.step)
     if entry.mapped is not None or entry.spec.tier is Tier.MCP:
         # The connection keeps the deadline: it knows the server's own and can cancel there.
+        if context.progress is not None and isinstance(tool, TellsProgress):
+            return await tool.call_telling(arguments, context.progress)
         return await tool.call(arguments)
     try:
         with anyio.fail_after(limits.call_seconds) as deadline:
@@ -97,7 +101,8 @@ def _mapped_back(entry: RegisteredTool, result: ToolResult) -> ToolResult:
         )
         return ToolResult(content=({"type": "text", "text": told},), is_error=True)
     if entry.mapped.override.result is None:
-        return replace(result, structured=output)
+        # No text, such as beside an image, is nothing structured.
+        return replace(result, structured=None if output == "" else output)
     return replace(as_result(output), structured=output, notes=result.notes)
 
 

@@ -15,7 +15,7 @@ from deferred_tools.policy import Caller
 from deferred_tools.registered import RegisteredTool
 from deferred_tools.registry import Registry
 from deferred_tools.session import Session
-from deferred_tools.sources.base import ToolResult
+from deferred_tools.sources.base import OnProgress, ToolResult
 from deferred_tools.workflows import Step, WorkflowTool
 
 
@@ -81,15 +81,22 @@ class Dispatch:
             raise
         return Admitted(entry, fitted.value, fitted.notes, after)
 
-    async def call(self, session: Session, name: str, arguments: Any, run: str) -> ToolResult:
-        """Resolve and call a tool, once.
+    async def call(
+        self,
+        session: Session,
+        name: str,
+        arguments: Any,
+        run: str,
+        progress: OnProgress | None = None,
+    ) -> ToolResult:
+        """Resolve and call a tool, once; `progress` hears how far it is.
 
         Raises:
             ModelError: It was not run; the message tells the model what to do instead.
             HostError: It could not be reached or did not answer in time.
         """
         entry, _ = self.resolve(session, name)
-        return await self._run(entry, arguments, session.caller, run)
+        return await self._run(entry, arguments, session.caller, run, progress)
 
     def _resolved(
         self, session: Session, name: str, approve: Approve
@@ -99,7 +106,7 @@ class Dispatch:
             entry = resolving.resolve(name, registry=self.registry, session=session, limit=limit)
         except ApprovalNeededError as error:
             spec = self.registry.tools[error.name].spec
-            if spec.name not in approve([ApprovalRequest(spec, error.reason)]):
+            if spec.name not in set(approve([ApprovalRequest(spec, error.reason)])):
                 raise
             approved = session.approve([spec])
             # From the start: much may have changed while the host thought about it.
@@ -107,9 +114,16 @@ class Dispatch:
         return entry, session
 
     async def _run(
-        self, entry: RegisteredTool, arguments: Any, caller: Caller, run: str
+        self,
+        entry: RegisteredTool,
+        arguments: Any,
+        caller: Caller,
+        run: str,
+        progress: OnProgress | None = None,
     ) -> ToolResult:
-        context = CallContext(ctx=self._ctx(caller, run), step=self._steps(entry, run))
+        context = CallContext(
+            ctx=self._ctx(caller, run), step=self._steps(entry, run), progress=progress
+        )
         name = entry.spec.name
         try:
             result = await call(

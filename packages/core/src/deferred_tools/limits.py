@@ -63,6 +63,13 @@ class Limits:
     """One page of a server's list."""
     call_seconds: float = 60.0
     """One tool call."""
+    poll_seconds: float = 300.0
+    """How often a server's list is read though it told of no change: not every server tells, and
+    one that does not answer any more is noticed."""
+    failures_in_a_row: int = 10
+    """Connections that fail one after the other before a server counts as failed."""
+    retry_failed_seconds: float = 300.0
+    """How often a failed server is tried."""
     close_seconds: float = 5.0
     """Closing all sources."""
 

@@ -31,6 +31,7 @@ REFUSED = frozenset({MissReason.LIMIT_REACHED, MissReason.REPEATED})
 _OF_SOURCE = {
     SourceStatus.CONNECTING: MissReason.SERVER_CONNECTING,
     SourceStatus.UNAVAILABLE: MissReason.SERVER_UNAVAILABLE,
+    SourceStatus.FAILED: MissReason.SERVER_UNAVAILABLE,
     SourceStatus.AUTH_REQUIRED: MissReason.AUTH_REQUIRED,
     SourceStatus.DISABLED: MissReason.DISABLED,
 }
@@ -91,6 +92,7 @@ class Misses:
             SourceStatus.CONNECTING: "Its server is still starting: search again in a moment.",
             SourceStatus.AUTH_REQUIRED: "Its server wants the user to sign in first.",
             SourceStatus.DISABLED: "It was switched off by the host.",
+            SourceStatus.FAILED: "Its server has failed for long: do without it, or tell the user.",
         }.get(status, "Its server cannot be reached at present: try again later.")
         return Miss(name, _OF_SOURCE[status], hint)
 

@@ -4,17 +4,26 @@ Knows shapes only. Whether a server or a tool that it names exists, the registry
 """
 
 import os
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, StrictBool
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    StrictBool,
+    field_validator,
+)
 
 from deferred_tools.documents.origin import Origin
 from deferred_tools.documents.problems import validated
 from deferred_tools.documents.reading import read_document
-from deferred_tools.policy import AgentTools, Grant
+from deferred_tools.policy import AgentTools, Caller, CallerKind, Grant
 from deferred_tools.spec import Pattern, ToolTag
 
 
@@ -34,6 +43,9 @@ class Trifecta(StrEnum):
     ASK = "ask"
     """Ask the host: by an interrupt, or by whatever the adapter offers."""
     OFF = "off"
+
+
+_TOKEN_HASH = re.compile(r"[0-9a-f]{64}")
 
 
 class _Part(BaseModel):
@@ -82,6 +94,56 @@ class ServerSettings(_Part):
     """Do not start without it, whatever `unreachable` says."""
 
 
+def _server_and_tool(text: str) -> str:
+    server, _, tool = text.partition("/")
+    if not (server and tool):
+        raise ValueError('must be "server/tool", by their own names')
+    return text
+
+
+class GatewayClient(_Part):
+    """Who somebody is that shows a token to the gateway; see `Caller`."""
+
+    kind: CallerKind = CallerKind.PRINCIPAL
+    name: str = ""
+    roles: tuple[str, ...] = ()
+    allow: tuple[Pattern, ...] | None = None
+    agent: str = ""
+
+    @property
+    def caller(self) -> Caller:
+        """The caller as policies know it."""
+        return Caller(
+            kind=self.kind, name=self.name, roles=self.roles, allow=self.allow, agent=self.agent
+        )
+
+
+class GatewaySettings(_Part):
+    """What holds for the gateway (`deferred-tools serve`) alone."""
+
+    pinned: tuple[Annotated[str, AfterValidator(_server_and_tool)], ...] = ()
+    """`server/tool`, by their own names: offered to clients directly, besides the search."""
+    tokens: dict[str, GatewayClient] = {}
+    """Who may come over HTTP: the SHA-256 of a bearer token, in hex, to whose it is. With none,
+    whoever can reach the address is the application itself."""
+    hosts: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    """Names by which clients reach it over HTTP, besides the address that it listens on:
+    `host` or `host:port`, as they stand in the header `Host`."""
+
+    @field_validator("tokens", mode="before")
+    @classmethod
+    def _hashed(cls, tokens: Any) -> Any:
+        # Told without the key: it is most likely the token itself.
+        if isinstance(tokens, Mapping):
+            for at, key in enumerate(tokens, start=1):
+                if not (isinstance(key, str) and _TOKEN_HASH.fullmatch(key)):
+                    raise ValueError(
+                        f"key {at} is not the SHA-256 of a token in 64 lower-case hex digits; "
+                        "write the hash, never the token"
+                    )
+        return tokens
+
+
 class Settings(_Part):
     """Everything that a host may set. All optional."""
 
@@ -103,6 +165,7 @@ class Settings(_Part):
     coerce: StrictBool = True
     """Read numbers, booleans and JSON that a model wrote as text, where only one reading fits, and
     drop optional properties that it filled with null or "" and that may be neither."""
+    gateway: GatewaySettings = GatewaySettings()
     lock: Path | None = None
     """The lock file of accepted tools; relative to the settings' own file."""
 

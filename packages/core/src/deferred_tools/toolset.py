@@ -26,7 +26,7 @@ from deferred_tools.search import SearchOutcome
 from deferred_tools.searching import Searching
 from deferred_tools.session import Session
 from deferred_tools.settings import Settings
-from deferred_tools.sources.base import Source, SourceState, ToolResult
+from deferred_tools.sources.base import OnProgress, Source, SourceState, ToolResult
 from deferred_tools.sources.gather import gathered
 from deferred_tools.workflows import Workflow
 from deferred_tools.world import World, WorldBuilder
@@ -221,16 +221,25 @@ class Toolset:
         return self._dispatch.check(session, name, arguments, strict=strict, approve=approve)
 
     async def acall(
-        self, session: Session, name: str, arguments: Any, *, run: str = ""
+        self,
+        session: Session,
+        name: str,
+        arguments: Any,
+        *,
+        run: str = "",
+        progress: OnProgress | None = None,
     ) -> ToolResult:
-        """Resolve and call a tool, once. `run` names the host's run, for mappings.
+        """Resolve and call a tool, once.
+
+        `run` names the host's run, for mappings; `progress` hears how far the call is, where its
+        server tells.
 
         Raises:
             ModelError: It was not run; the message tells the model what to do instead.
             HostError: It could not be reached or did not answer in time.
         """
         await self.aopen()
-        return await self._dispatch.call(session, name, arguments, run)
+        return await self._dispatch.call(session, name, arguments, run, progress)
 
     def call(self, session: Session, name: str, arguments: Any, *, run: str = "") -> ToolResult:
         """`acall` for code that is not async: runs in the background loop."""

@@ -15,11 +15,23 @@ import pytest
 
 from deferred_tools.limits import Limits
 from deferred_tools.sources.base import SourceState, SourceStatus
-from deferred_tools.sources.mcp import McpServers, McpSource
+from deferred_tools.sources.mcp import McpServers, McpSource, OAuth
 from deferred_tools.sources.mcp.tool import McpTool
+from tests.support.oauth_server import OAuthWorld, oauth_world
 
 SERVERS = Path(__file__).parent / "servers"
 PATIENCE = 20.0
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "soak: long and random; run by `-m soak` only")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.option.markexpr:
+        kept = [item for item in items if item.get_closest_marker("soak") is None]
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = kept
 
 
 @pytest.fixture
@@ -89,8 +101,10 @@ async def start() -> AsyncIterator[Start]:
     """Run the sources of `{name: entry}` until the test ends."""
     everything: list[Running] = []
 
-    def run(servers: dict[str, Any], **limits: Any) -> dict[str, Running]:
-        config = McpServers.from_dict({"mcpServers": servers})
+    def run(
+        servers: dict[str, Any], oauth: OAuth | None = None, **limits: Any
+    ) -> dict[str, Running]:
+        config = McpServers.from_dict({"mcpServers": servers}, oauth=oauth)
         started = {source.name: Running(source, Limits(**limits)) for source in config}
         everything.extend(started.values())
         return started
@@ -115,6 +129,13 @@ def raw() -> Callable[..., dict[str, Any]]:
 def sdk() -> dict[str, Any]:
     """The entry of a server made with the SDK, over stdio."""
     return {"command": sys.executable, "args": [str(SERVERS / "sdk.py")]}
+
+
+@pytest.fixture
+def world() -> Iterator[OAuthWorld]:
+    """An authorization server, and a server that it protects."""
+    with oauth_world() as world:
+        yield world
 
 
 class SdkOverHttp:

@@ -123,7 +123,7 @@ async def test_a_server_of_the_old_protocol_is_asked_in_it(
         ((404, {}, b""), "it answered with error -32601: Not Found; it answered HTTP 404"),
         ((503, {}, b""), "Server returned an error response; it answered HTTP 503"),
         ((200, {"content-type": "text/html"}, b"<html>"), "Unexpected content type: text/html"),
-        ((200, JSON, b"{"), "Failed to parse JSON response"),
+        ((200, JSON, b"{"), "it gave an answer that is not MCP"),
         (
             (200, JSON, b" " * 5000),
             "Failed to parse JSON response: a body of more than 4000 bytes",

@@ -4,14 +4,19 @@ Knows no command. Any distribution adds one: a function that typer can register,
 command's name in the entry-point group `deferred_tools.commands`.
 """
 
+import ast
 import logging
 import sys
+from contextlib import suppress
+from functools import cached_property
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from deferred_tools.cli.main import CANNOT_RUN
 from deferred_tools.cli.output import tell
@@ -35,7 +40,6 @@ def make_app() -> typer.Typer:
     app = typer.Typer(
         cls=InstalledCommands,
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
     )
     app.callback()(_options)
@@ -43,17 +47,28 @@ def make_app() -> typer.Typer:
 
 
 class InstalledCommands(TyperGroup):
-    """The entry points of `GROUP`. Each is loaded when it is used, and only then."""
+    """The entry points of `GROUP`. Each is loaded when it is run or completed, and only then."""
+
+    @cached_property
+    def installed(self) -> dict[str, EntryPoint]:
+        """What there is, by name; to look takes a while."""
+        return {point.name: point for point in entry_points(group=GROUP)}
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Their names."""
-        return sorted(entry_points(group=GROUP).names)
+        return sorted(self.installed)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name, or None."""
-        if cmd_name not in entry_points(group=GROUP).names:
-            return None
-        return typer.main.get_command(_loaded(entry_points(group=GROUP)[cmd_name]))
+        """What help shows of the command of that name, or None: nothing of it is loaded."""
+        point = self.installed.get(cmd_name)
+        return None if point is None else TyperCommand(cmd_name, help=_described(point))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the arguments name, loaded."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is None or command is None:
+            return name, command, rest
+        return name, typer.main.get_command(_loaded(self.installed[name])), rest
 
 
 def _show_version(wanted: bool) -> None:
@@ -71,6 +86,25 @@ def _options(
     ] = False,
 ) -> None:
     """Keep hundreds of tools out of an agent's context until it needs them."""
+
+
+def _described(point: EntryPoint) -> str:
+    """The docstring of a command as it is written, "" where that cannot be read.
+
+    To import all commands for one line of each would take seconds: some bring a framework.
+    """
+    top, *inner = point.module.split(".")
+    with suppress(ImportError, OSError, ValueError, SyntaxError):
+        found = find_spec(top)
+        if found is None or found.origin is None:
+            return ""
+        file = Path(found.origin)
+        if inner:
+            file = file.parent.joinpath(*inner).with_suffix(".py")
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and node.name == point.attr:
+                return escape(ast.get_docstring(node) or "")
+    return ""
 
 
 def _loaded(point: EntryPoint) -> typer.Typer:

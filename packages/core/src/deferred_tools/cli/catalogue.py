@@ -1,12 +1,15 @@
 """Which tools a command is about: those of a file, or what configured MCP servers list."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from deferred_tools.cli.editors import servers_file
 from deferred_tools.cli.output import tell, warn, working
+from deferred_tools.cli.servers import all_servers
 from deferred_tools.errors import ConfigurationError
 from deferred_tools.evaluation.data import read_tools
 from deferred_tools.hookspecs import hookimpl
@@ -36,7 +39,16 @@ ConfigFile = Annotated[
         "--config",
         metavar="FILE",
         help="Instead of --tools: the JSON file with your mcpServers. They are started, asked for "
-        "their tools and stopped again.",
+        "their tools and stopped again. Without either: the file that your editor keeps.",
+    ),
+]
+ServersFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="The JSON file with your mcpServers. They are started, asked for their tools and "
+        "stopped again. Left out: the file that Claude Desktop, Cursor or VS Code keeps for you.",
     ),
 ]
 SettingsFile = Annotated[
@@ -57,7 +69,7 @@ def tools_of(
     """The tools of a file, or of the servers of a configuration; what is left out is told.
 
     Raises:
-        typer.BadParameter: Not exactly one of the two is given, or settings for a file of tools.
+        typer.BadParameter: Both of the two are given, or settings for a file of tools.
         DeveloperError: A file cannot be used, or there is no tool.
     """
     if tools is not None and config is None:
@@ -66,12 +78,12 @@ def tools_of(
         read = read_tools(tools)
         warn(read.problems)
         return read.rows
-    if config is not None and tools is None:
-        return _listed(config, settings_of(settings))
-    raise typer.BadParameter(
-        "give exactly one of them, a file of tools or a file with mcpServers.",
-        param_hint="'--tools' / '--config'",
-    )
+    if tools is not None:
+        raise typer.BadParameter(
+            "give one of them, a file of tools or a file with mcpServers.",
+            param_hint="'--tools' / '--config'",
+        )
+    return _listed(servers_file(config), settings_of(settings))
 
 
 def settings_of(file: Path | None) -> Settings:
@@ -114,29 +126,36 @@ def built(config: Path | None, settings: Settings, functions: Sequence[str] = ()
     Raises:
         DeveloperError: A file cannot be used, or not all of it fits together.
     """
-    servers = _servers(config) if config is not None else ()
-    with working("Starting the servers") as say:
-        starting = _Starting([source.name for source in servers], say)
-        options: ToolsetOptions = {
-            "settings": settings,
-            "plugins": [starting],
-            "limits": _PATIENCE,
-            "retriever": "substring",  # never asked here, and the cheapest to make
-        }
-        with Toolset.from_sources(servers, functions, **options) as toolset:
-            return toolset.registry
+    servers = tuple(all_servers(config)) if config is not None else ()
+    with opened(servers, settings, functions=functions) as toolset:
+        return toolset.registry
 
 
-def _servers(config: Path) -> tuple[Source, ...]:
-    try:
-        # A command over a file needs neither the SDK nor the second that it takes to load.
-        from deferred_tools.sources.mcp import McpServers  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise ConfigurationError(
-            f"MCP servers need the module {error.name!r}, which is not installed: "
-            'pip install "deferred-tools[mcp]"'
-        ) from error
-    return tuple(McpServers.from_file(config))
+@contextmanager
+def opened(
+    servers: Sequence[Source],
+    settings: Settings,
+    *,
+    functions: Sequence[str] = (),
+    plugins: Sequence[object] = (),
+) -> Iterator[Toolset]:
+    """A toolset whose servers have settled, each within its limits; none is left running.
+
+    Raises:
+        DeveloperError: Not all of it fits together.
+    """
+    with ExitStack() as running:
+        with working("Starting the servers") as say:
+            starting = _Starting([source.name for source in servers], say)
+            options: ToolsetOptions = {
+                "settings": settings,
+                "plugins": [starting, *plugins],
+                "limits": _PATIENCE,
+                "retriever": "substring",  # never asked here, and the cheapest to make
+            }
+            toolset = Toolset.from_sources(servers, functions, **options)
+            running.enter_context(toolset)
+        yield toolset
 
 
 class _Starting:

@@ -4,16 +4,25 @@ Text from files and servers is data: never mark-up, never control codes.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from deferred_tools.lock.suspicion import visible
+from deferred_tools.lock.suspicion import HIDDEN, visible
+from deferred_tools.spec import one_line
+
+_CELL = 500
+_WIDEST = 60
+_GAP = "  "
+# What puts the signs of some scripts and pictures together is kept; it steers nothing.
+_STEERING = re.compile(rf"(?<=[^\x00-\x7f])([\ufe0f\u200c\u200d])|{HIDDEN.pattern}|\r")
 
 
 def tell(message: str, style: str = "red") -> None:
@@ -42,6 +51,36 @@ def show(result: Table | Text) -> None:
     Console(highlight=False).print(result, soft_wrap=isinstance(result, Text))
 
 
+def show_text(text: str) -> None:
+    """Print a text that is data, whole, with an escape for each character that would steer."""
+    typer.echo(_STEERING.sub(_escaped, text.replace("\r\n", "\n")))
+
+
+def show_rows(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows of text that is data, a line each, however many they are.
+
+    No frames and no folding: that takes seconds for thousands of rows, and a line is what other
+    programs look for.
+    """
+    cells = [[one_line(cell, _CELL) for cell in row] for row in (head, *rows)]
+    lengths = [[cell_len(cell) for cell in row] for row in cells]
+    widths = [min(max(column), _WIDEST) for column in zip(*lengths, strict=True)]
+    lines = [
+        _GAP.join(
+            cell + " " * (width - length)
+            for cell, width, length in zip(row, widths, row_lengths, strict=True)
+        ).rstrip()
+        for row, row_lengths in zip(cells, lengths, strict=True)
+    ]
+    show(Text(title, "bold"))
+    show(Text(lines[0], "dim"))
+    typer.echo("\n".join([*lines[1:], ""]))
+
+
 def show_json(result: Any) -> None:
     """Print a result for programs, in ASCII, so that no terminal or encoding changes it."""
     typer.echo(json.dumps(result, indent=2))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found[1] or found[0].encode("unicode_escape").decode()

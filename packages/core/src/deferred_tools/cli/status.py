@@ -1,15 +1,13 @@
 """The command `deferred-tools status`: which tools there are, where calls go, what is missing."""
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
-from deferred_tools.cli.catalogue import AsJson, SettingsFile, built, settings_of
-from deferred_tools.cli.output import show, show_json, tell
+from deferred_tools.cli.catalogue import AsJson, ServersFile, SettingsFile, built, settings_of
+from deferred_tools.cli.editors import servers_file
+from deferred_tools.cli.output import show, show_json, show_rows, tell
 from deferred_tools.errors import DeferredToolsError
 from deferred_tools.registered import Absence, Route
 from deferred_tools.sources.base import SourceStatus
@@ -26,15 +24,7 @@ _ORDER = [route.value for route in Route]
 
 def status_command(
     *,
-    config_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--config",
-            metavar="FILE",
-            help="The JSON file with your mcpServers. They are started, asked for their tools and "
-            "stopped again.",
-        ),
-    ] = None,
+    config_file: ServersFile = None,
     settings_file: SettingsFile = None,
     functions: Annotated[
         list[str] | None,
@@ -52,6 +42,8 @@ def status_command(
     2 it cannot run, 3 a tool is withheld or not implemented, or a server is away.
     """
     try:
+        if settings_file is None and not functions:
+            config_file = servers_file(config_file)
         registry = built(config_file, settings_of(settings_file), functions or ())
     except DeferredToolsError as error:
         tell(str(error))
@@ -60,8 +52,7 @@ def status_command(
     if as_json:
         show_json(status)
     else:
-        for part in _parts(status):
-            show(part)
+        _show(status)
     raise typer.Exit(LACKING if _lacks(status) else 0)
 
 
@@ -71,7 +62,7 @@ def _lacks(status: dict[str, Any]) -> bool:
     return away or any(tool["absence"] != Absence.DISABLED for tool in status["absent"])
 
 
-def _parts(status: dict[str, Any]) -> Iterator[Table | Text]:
+def _show(status: dict[str, Any]) -> None:
     """Everything for people, the parts that hold nothing left out."""
     # What the host wrote itself is no source that could be away.
     sources = {n: s for n, s in status["sources"].items() if s["tier"] != Tier.CONTRACT}
@@ -79,40 +70,25 @@ def _parts(status: dict[str, Any]) -> Iterator[Table | Text]:
         rows = [
             [n, s["tier"], s["status"], str(s["tools"]), s["reason"]] for n, s in sources.items()
         ]
-        yield _table("Sources", ("name", "tier", "state", "tools", "reason"), rows)
+        show_rows("Sources", ("name", "tier", "state", "tools", "reason"), rows)
     if status["routes"]:
         tools = sorted(status["routes"], key=lambda tool: _ORDER.index(tool["route"]))
-        yield _table(
-            "Tools",
-            ("name", "route", "goes to", "tags", "available"),
+        rows = [
             [
-                [
-                    tool["name"],
-                    tool["route"],
-                    f"{tool['source']}/{tool['tool']}",
-                    ", ".join(tool["tags"]),
-                    "yes" if tool["available"] else "no",
-                ]
-                for tool in tools
-            ],
-        )
+                tool["name"],
+                tool["route"],
+                f"{tool['source']}/{tool['tool']}",
+                "yes" if tool["available"] else "no",
+                ", ".join(tool["tags"]),
+            ]
+            for tool in tools
+        ]
+        show_rows("Tools", ("name", "route", "goes to", "available", "tags"), rows)
     if status["absent"]:
         rows = [[tool["name"], tool["absence"], tool["why"]] for tool in status["absent"]]
-        yield _table("Not available", ("name", "state", "reason"), rows)
+        show_rows("Not available", ("name", "state", "reason"), rows)
     if status["warnings"]:
-        text = Text("Warnings\n", "italic")
-        yield text.append(
-            "\n".join(f"- {one_line(w, _LENGTH)}" for w in status["warnings"]), "yellow"
-        )
+        told = "\n".join(f"- {one_line(warning, _LENGTH)}" for warning in status["warnings"])
+        show(Text("Warnings\n", "bold").append(told, "yellow"))
     tiers = "".join(f", {n:,} {tier}" for tier, n in status["tiers"].items())
-    yield Text(f"{status['tools']:,} tools{tiers}; {len(status['absent']):,} not available")
-
-
-def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """A table of text that is data, none of it left out."""
-    table = Table(title=title, title_justify="left")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(one_line(cell, _LENGTH)) for cell in row))
-    return table
+    show(Text(f"{status['tools']:,} tools{tiers}; {len(status['absent']):,} not available"))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from deferred_tools.lint import descriptions, duplicates, names, parameters, retrieval
+from deferred_tools.lint import descriptions, duplicates, names, parameters, retrieval, schemas
 from deferred_tools.lint.finding import Finding, Rule, Severity
 from deferred_tools.retrievers.base import Retriever
 from deferred_tools.spec import ToolSpec
@@ -12,6 +12,7 @@ _ALL = (
     *descriptions.RULES,
     *names.RULES,
     *parameters.RULES,
+    *schemas.RULES,
     *duplicates.RULES,
 )
 RULES = tuple(sorted(_ALL, key=lambda rule: rule.severity is not Severity.ERROR))
@@ -33,6 +34,7 @@ def lint(
         (descriptions.RULES, descriptions.check),
         (names.RULES, names.check),
         (parameters.RULES, parameters.check),
+        (schemas.RULES, schemas.check),
         (duplicates.RULES, duplicates.check),
     )
     found = [

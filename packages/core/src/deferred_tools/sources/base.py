@@ -51,12 +51,37 @@ class Tool(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a call is, as its tool tells it."""
+
+    done: float
+    """Grows from one to the next; of `total`, where that is known."""
+    total: float | None = None
+    message: str = ""
+    """The tool's own words: data, without secrets."""
+
+
+OnProgress = Callable[[Progress], None]
+"""Hears of progress, in the event loop that the call was made in; quick, and raises nothing."""
+
+
+@runtime_checkable
+class TellsProgress(Protocol):
+    """A tool that can tell how far a call is; most have nothing to tell."""
+
+    async def call_telling(self, arguments: dict[str, Any], tell: OnProgress) -> ToolResult:
+        """`Tool.call`, with `tell` called for whatever the tool tells meanwhile."""
+        ...
+
+
 class SourceStatus(StrEnum):
-    """How a source is doing."""
+    """How a source is doing: `UNAVAILABLE` may pass, `FAILED` has gone on for long."""
 
     CONNECTING = "connecting"
     READY = "ready"
     UNAVAILABLE = "unavailable"
+    FAILED = "failed"
     AUTH_REQUIRED = "auth_required"
     DISABLED = "disabled"
 

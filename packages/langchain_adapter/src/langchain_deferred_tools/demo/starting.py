@@ -15,6 +15,7 @@ _STYLES = {
     SourceStatus.CONNECTING: "yellow",
     SourceStatus.READY: "green",
     SourceStatus.UNAVAILABLE: "red",
+    SourceStatus.FAILED: "red",
     SourceStatus.AUTH_REQUIRED: "red",
     SourceStatus.DISABLED: "dim",
 }

@@ -37,7 +37,9 @@ def note(script: dict[str, Any], line: str) -> None:
             ledger.write(line + "\n")
 
 
-def call(script: dict[str, Any], name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+def call(
+    script: dict[str, Any], name: str, arguments: dict[str, Any], meta: dict[str, Any]
+) -> dict[str, Any]:
     """Answer a call, or do something worse."""
     note(script, f"{name} {json.dumps(arguments)}")
     deed = script["calls"].get(name)
@@ -62,6 +64,11 @@ def call(script: dict[str, Any], name: str, arguments: dict[str, Any]) -> dict[s
         say({"method": "notifications/tools/list_changed"})
     elif deed == "silence":
         return {}
+    elif deed == "progress":
+        for done in (1, 2):
+            told = {"progress": done, "total": 2, "message": f"step {done}"}
+            token = meta.get("progressToken")
+            say({"method": "notifications/progress", "params": {"progressToken": token, **told}})
     return {"result": text}
 
 
@@ -83,7 +90,7 @@ def answer(script: dict[str, Any], method: str, params: dict[str, Any]) -> dict[
         pages = script.get("pages") or {"": {"tools": script["tools"]}}
         return {"result": pages[params.get("cursor", "")]}
     if method == "tools/call":
-        return call(script, params["name"], params.get("arguments", {}))
+        return call(script, params["name"], params.get("arguments", {}), params.get("_meta", {}))
     return {"error": {"code": -32601, "message": "Method not found"}}
 
 

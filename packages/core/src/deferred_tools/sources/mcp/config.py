@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from deferred_tools.documents.origin import Origin, Problem
 from deferred_tools.documents.problems import nearest_key
 from deferred_tools.documents.reading import read_document
 from deferred_tools.sources.mcp.entry import read_entry
+from deferred_tools.sources.mcp.oauth import OAuth
 from deferred_tools.sources.mcp.server import McpServer
 from deferred_tools.sources.mcp.source import McpSource
 
@@ -22,44 +23,47 @@ class McpServers:
 
     Reads the file that Claude Desktop, Cursor (`mcpServers`) or VS Code (`servers`) use:
     `command`, `args`, `env`, `cwd` for a local server; `url`, `headers` for a remote one
-    (streamable HTTP); `type` where it is given. `${NAME}`, `${env:NAME}` and
-    `${NAME:-default}` are filled in from the environment. Of our own, all optional:
-    `namespace`, `timeout` (seconds for one call), `disabled`, `tags`, `allow` and `deny`
+    (streamable HTTP), `oauth` (how to sign in there); `type` where it is given. `${NAME}`,
+    `${env:NAME}` and `${NAME:-default}` are filled in from the environment. Of our own, all
+    optional: `namespace`, `timeout` (seconds for one call), `disabled`, `tags`, `allow` and `deny`
     (tool names: exact, `prefix*`, `*`).
     """
 
     servers: tuple[McpServer, ...] = ()
+    oauth: OAuth = field(default_factory=OAuth)
+    """How to sign in where a server wants it. As it is, tokens are kept in memory, and nobody is
+    asked for any."""
 
     @classmethod
-    def from_file(cls, path: str | os.PathLike[str]) -> Self:
+    def from_file(cls, path: str | os.PathLike[str], *, oauth: OAuth | None = None) -> Self:
         """Read a file.
 
         Raises:
             ConfigurationError: It cannot be read or used; names every problem with its line.
         """
-        return cls._read(*read_document(path, suffix=".json"))
+        return cls._read(*read_document(path, suffix=".json"), oauth)
 
     @classmethod
-    def from_dict(cls, mapping: Mapping[str, Any]) -> Self:
+    def from_dict(cls, mapping: Mapping[str, Any], *, oauth: OAuth | None = None) -> Self:
         """Read what such a file holds, already parsed.
 
         Raises:
             ConfigurationError: It cannot be used; names every problem with its key path.
         """
-        return cls._read(mapping, Origin(called="the MCP configuration"))
+        return cls._read(mapping, Origin(called="the MCP configuration"), oauth)
 
     def __iter__(self) -> Iterator[McpSource]:
-        return (McpSource(server) for server in self.servers)
+        return (McpSource(server, self.oauth) for server in self.servers)
 
     def __len__(self) -> int:
         return len(self.servers)
 
     @classmethod
-    def _read(cls, document: object, origin: Origin) -> Self:
+    def _read(cls, document: object, origin: Origin, oauth: OAuth | None) -> Self:
         servers, problems = _read_document(document, os.environ)
         if problems or origin.repeated:
             raise origin.error(problems)
-        return cls(servers=tuple(servers))
+        return cls(servers=tuple(servers), oauth=oauth or OAuth())
 
 
 def _read_document(

@@ -5,17 +5,21 @@ reject a whole list for one odd tool, and lose a result that does not fit its sc
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Mapping
 from typing import Any
 
 import anyio
 from anyio.abc import TaskStatus
 from mcp import MCPError
-from mcp.client import ClientSession, IncomingMessage
+from mcp.client import ClientSession
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost, listen
-from mcp.shared.dispatcher import CallOptions, OnNotify, OnNotifyIntercept, OnRequest
+from mcp.shared.dispatcher import (
+    CallOptions,
+    OnNotify,
+    OnNotifyIntercept,
+    OnRequest,
+    ProgressFnT,
+)
 from mcp.shared.inbound import (
     MCP_METHOD_HEADER,
     MCP_NAME_HEADER,
@@ -28,33 +32,23 @@ from mcp.shared.transport_context import TransportContext
 from mcp.types import (
     CLIENT_CAPABILITIES_META_KEY,
     CLIENT_INFO_META_KEY,
-    CONNECTION_CLOSED,
-    INTERNAL_ERROR,
     PROTOCOL_VERSION_META_KEY,
-    UNSUPPORTED_PROTOCOL_VERSION,
     Implementation,
-    ToolListChangedNotification,
 )
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import ValidationError
 
-from deferred_tools.limits import Limits
-from deferred_tools.sources.mcp.backoff import delays
-from deferred_tools.sources.mcp.way import DiedOnDiscoverError, LinkError, Way, deadline
-
-_CLOSED = (CONNECTION_CLOSED, "Connection closed")
-# What the SDK says when no answer to a request can come, and in our words (the HTTP status
-# where that says more).
-_NO_ANSWER = {
-    _CLOSED: "the connection was closed",
-    (CONNECTION_CLOSED, "SSE stream ended without a response"): "the connection was closed",
-    (INTERNAL_ERROR, "Server returned an error response"): "",
-}
-# What it and other SDKs say of a request that came too late for its session, and was not read.
-_SESSION_OVER = frozenset({"Session terminated", "Session not found"})
+from deferred_tools.sources.mcp.backoff import pause
+from deferred_tools.sources.mcp.unanswered import is_closed, unanswered, was_read
+from deferred_tools.sources.mcp.way import (
+    LACKS_SCOPE,
+    REFUSED,
+    LacksScopeError,
+    LinkError,
+    Way,
+)
 
 
-class _Dispatcher(JSONRPCDispatcher[TransportContext]):
+class Dispatcher(JSONRPCDispatcher[TransportContext]):
     """The SDK's, and tells when the peer is gone: nothing else notices while no call runs."""
 
     def __init__(self, incoming: Any, outgoing: Any) -> None:
@@ -69,6 +63,7 @@ class _Dispatcher(JSONRPCDispatcher[TransportContext]):
         *,
         task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
     ) -> None:
+        """Deal with messages until the peer is gone or this is cancelled."""
         try:
             await super().run(on_request, on_notify, on_notify_intercept, task_status=task_status)
         finally:
@@ -79,7 +74,7 @@ class Link:
     """A connection that is up. Lives in the event loop that made it."""
 
     def __init__(
-        self, session: ClientSession, dispatcher: _Dispatcher, way: Way, client: Implementation
+        self, session: ClientSession, dispatcher: Dispatcher, way: Way, client: Implementation
     ) -> None:
         self._session = session
         self._dispatcher = dispatcher
@@ -89,11 +84,20 @@ class Link:
         """Set when the connection is of no more use."""
         self.changed = asyncio.Event()
         """Set when the server says that its list of tools is another."""
+        self.answers = 0
+        """How many requests were answered."""
+        self._calls = 0
+        self._doubted = False
 
     async def request(
-        self, method: str, params: dict[str, Any], *, headers: Mapping[str, str] | None = None
+        self,
+        method: str,
+        params: dict[str, Any],
+        *,
+        headers: Mapping[str, str] | None = None,
+        progress: ProgressFnT | None = None,
     ) -> dict[str, Any]:
-        """Send one request and give its result, unparsed.
+        """Send one request and give its result, unparsed; `progress` hears how far it is.
 
         Raises:
             LinkError: No answer can come.
@@ -103,23 +107,65 @@ class Link:
             raise LinkError("the connection is closed", sent=False)
         meta, own_headers = self._envelope(method, params)
         options: CallOptions = {"headers": own_headers | dict(headers or {})}
+        if progress is not None:
+            options["on_progress"] = progress
         try:
-            return await self._dispatcher.send_raw_request(method, params | meta, options)
+            result = await self._dispatcher.send_raw_request(method, params | meta, options)
         except MCPError as error:
-            key = (error.code, error.message)
+            if error.code == LACKS_SCOPE:
+                raise LacksScopeError(error.message, sent=False) from None
+            if error.code == REFUSED:
+                self.lost.set()
+                raise LinkError(error.message, sent=False) from None
             useless = self._way.refused or self._way.forgotten
-            if useless or key == _CLOSED:
+            if useless or is_closed(error):
                 self.lost.set()
             if useless:
                 told = f"{self._way.findings()} ({error.message})"
-                raise LinkError(told, sent=error.message not in _SESSION_OVER) from None
-            if key in _NO_ANSWER:
-                raise LinkError(_NO_ANSWER[key] or self._way.findings(), sent=True) from None
+                raise LinkError(told, sent=was_read(error)) from None
+            why = unanswered(error)
+            if why is not None:
+                raise LinkError(why or self._way.findings(), sent=True) from None
+            self._hear()
             raise
+        self._hear()
+        return result
+
+    async def call(
+        self,
+        params: dict[str, Any],
+        *,
+        headers: Mapping[str, str],
+        progress: ProgressFnT | None = None,
+    ) -> dict[str, Any]:
+        """Send one `tools/call`; as `request`."""
+        self._calls += 1
+        try:
+            return await self.request("tools/call", params, headers=headers, progress=progress)
+        except asyncio.CancelledError:
+            # Given up. To read the list shows whether the server answers anything at all.
+            self._doubted = True
+            self.changed.set()
+            raise
+        finally:
+            self._calls -= 1
+
+    @property
+    def protocol(self) -> str:
+        """The version of MCP that both sides agreed on."""
+        return self._session.protocol_version or ""
+
+    def is_silent(self, answers: int) -> bool:
+        """Whether nothing was answered since there were so many answers, without a reason.
+
+        A call that runs is one, as many servers do one thing at a time; not after one was given
+        up.
+        """
+        return self.answers == answers and (self._doubted or not self._calls)
 
     async def notice_changes(self) -> None:
         """Keep `changed` told by servers of the new protocol, which must be asked to tell."""
-        wait = delays()
+        failures = 0
         while not self.lost.is_set():
             try:
                 async with listen(self._session, tools_list_changed=True) as events:
@@ -129,18 +175,23 @@ class Link:
                     self.changed.set()
                     async for _ in events:
                         self.changed.set()
-                        wait = delays()
+                        failures = 0
             except SubscriptionLost:
                 pass
             except (ListenNotSupportedError, MCPError):
                 return
-            await anyio.sleep(next(wait))
+            failures += 1
+            await anyio.sleep(pause(failures))
+
+    def _hear(self) -> None:
+        self.answers += 1
+        self._doubted = False
 
     def _envelope(
         self, method: str, params: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, str]]:
         """What the protocol version wants beside a request: parameters, and headers for HTTP."""
-        protocol = self._session.protocol_version or ""
+        protocol = self.protocol
         headers = {MCP_PROTOCOL_VERSION_HEADER: protocol}
         if protocol not in MODERN_PROTOCOL_VERSIONS:
             return {}, headers
@@ -153,60 +204,3 @@ class Link:
             CLIENT_CAPABILITIES_META_KEY: {},
         }
         return {"_meta": meta}, headers
-
-
-@asynccontextmanager
-async def connect(way: Way, limits: Limits, *, legacy: bool) -> AsyncIterator[Link]:
-    """Open a connection and shake hands; only the old way when `legacy`.
-
-    Raises:
-        DeadlineError: No answer within `Limits.initialize_seconds`.
-        DiedOnDiscoverError: Try again with `legacy`.
-        Exception: Whatever the transport raises, perhaps in an ExceptionGroup.
-    """
-    async with way.open() as (incoming, outgoing):
-        dispatcher = _Dispatcher(incoming, outgoing)
-
-        async def on_message(message: IncomingMessage) -> None:
-            if isinstance(message, ToolListChangedNotification):
-                link.changed.set()
-
-        client = _client_info()
-        session = ClientSession(
-            dispatcher=dispatcher, message_handler=on_message, client_info=client
-        )
-        link = Link(session, dispatcher, way, client)
-        async with session:
-            with deadline(limits.initialize_seconds, "initialize_seconds", "the MCP handshake"):
-                await _shake_hands(session, legacy=legacy)
-            way.settled = True
-            yield link
-
-
-async def _shake_hands(session: ClientSession, *, legacy: bool) -> None:
-    if not legacy:
-        try:
-            await session.discover()
-        except MCPError as error:
-            if (error.code, error.message) == _CLOSED:
-                raise DiedOnDiscoverError("the connection was closed", sent=True) from None
-        except (RuntimeError, ValidationError):
-            pass  # It answers, but knows no version of the new protocol.
-        else:
-            return
-    try:
-        await session.initialize()
-    except MCPError as error:
-        if (error.code, error.message) == _CLOSED:
-            raise LinkError("the connection was closed", sent=True) from None
-        # A slow server answered the first question after we had given it up: it is a new one.
-        if error.code != UNSUPPORTED_PROTOCOL_VERSION:
-            raise
-        await session.discover()
-
-
-def _client_info() -> Implementation:
-    try:
-        return Implementation(name="deferred-tools", version=version("deferred-tools"))
-    except PackageNotFoundError:  # used from a source tree
-        return Implementation(name="deferred-tools", version="0")

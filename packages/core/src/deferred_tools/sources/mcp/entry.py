@@ -5,14 +5,15 @@ Problems name keys and variables, never the values of `env`, `headers` or a vari
 
 import re
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Literal
 
 import httpx2
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
+from pydantic.alias_generators import to_camel
 
 from deferred_tools.documents.origin import KeyPath, Problem
 from deferred_tools.documents.problems import problems_of
-from deferred_tools.sources.mcp.server import Command, Endpoint, McpServer
+from deferred_tools.sources.mcp.server import Command, Endpoint, McpServer, OAuthClient
 from deferred_tools.spec import Pattern, ToolTag, namespace
 
 _HTTP_TYPES = frozenset({"http", "streamable-http", "streamableHttp", "streamable_http"})
@@ -33,6 +34,21 @@ _ELSEWHERE = {
 }
 
 
+class OAuthEntry(BaseModel):
+    """The keys that `oauth` may have; `clientId` and `callbackPort` as Claude Code writes them."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True
+    )
+
+    client_id: str = ""
+    client_secret: str = ""
+    issuer: str = ""
+    scopes: list[Annotated[str, Field(min_length=1)]] = []
+    callback_port: Annotated[int, Field(strict=True, ge=0, le=65535)] = 0
+    grant: Literal["authorization_code", "client_credentials"] = "authorization_code"
+
+
 class Entry(BaseModel):
     """The keys that an entry may have."""
 
@@ -45,12 +61,14 @@ class Entry(BaseModel):
     cwd: str | None = None
     url: str | None = None
     headers: dict[str, str] = {}
+    oauth: OAuthEntry | None = None
     namespace: str | None = None
     timeout: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] | None = None
     disabled: StrictBool = False
     tags: list[ToolTag] = []
     allow: list[Pattern] = ["*"]
     deny: list[Pattern] = []
+    pinned: list[Annotated[str, Field(min_length=1)]] = []
 
 
 def read_entry(
@@ -84,6 +102,7 @@ def read_entry(
         tags=frozenset(entry.tags),
         allow=tuple(entry.allow),
         deny=tuple(entry.deny),
+        pinned=tuple(entry.pinned),
         secrets=expand.secrets(at),
     )
     return server, []
@@ -104,8 +123,11 @@ class _Expansion:
         return {name: self.text(value, key, name) for name, value in pairs.items()}
 
     def secrets(self, at: Command | Endpoint) -> frozenset[str]:
-        declared = at.env if isinstance(at, Command) else at.headers
-        return frozenset(self._values.union(declared.values()) - {""})
+        if isinstance(at, Command):
+            declared = {*at.env.values()}
+        else:
+            declared = {*at.headers.values(), at.client.secret}
+        return frozenset(self._values.union(declared) - {""})
 
     def _one(self, found: re.Match[str], path: KeyPath) -> str:
         parts = _NAMED.fullmatch(found.group(1))
@@ -144,7 +166,23 @@ def _endpoint(entry: Entry, expand: _Expansion) -> Endpoint:
         if not (value.isascii() and value.isprintable()):
             why = "its value has a line break or a character that headers cannot carry; remove it"
             expand.problems.append((("headers", name), why))
-    return Endpoint(url=url, headers=headers)
+    client = OAuthClient() if entry.oauth is None else _client(entry.oauth, expand)
+    return Endpoint(url=url, headers=headers, client=client)
+
+
+def _client(oauth: OAuthEntry, expand: _Expansion) -> OAuthClient:
+    client = OAuthClient(
+        id=expand.text(oauth.client_id, "oauth", "clientId"),
+        secret=expand.text(oauth.client_secret, "oauth", "clientSecret"),
+        issuer=oauth.issuer,
+        scopes=tuple(oauth.scopes),
+        port=oauth.callback_port,
+        alone=oauth.grant == "client_credentials",
+    )
+    if client.alone and not (client.id and client.secret and _is_address(client.issuer)):
+        needs = "needs `clientId`, `clientSecret` and `issuer` (an address), too; add them"
+        expand.problems.append((("oauth", "grant"), f"'client_credentials' {needs}"))
+    return client
 
 
 def _is_address(url: str) -> bool:
@@ -169,7 +207,7 @@ def _contradictions(entry: Entry) -> list[Problem]:
     kind = "command" if entry.command else "url"
     if entry.type is not None and (entry.type == "stdio") != (kind == "command"):
         return [(("type",), f"{entry.type!r} does not fit {kind!r}; remove one of them")]
-    foreign = {"url": ("args", "env", "cwd"), "command": ("headers",)}[kind]
+    foreign = {"url": ("args", "env", "cwd"), "command": ("headers", "oauth")}[kind]
     return [
         ((key,), f"means nothing beside {kind!r}; remove it")
         for key in foreign

@@ -4,13 +4,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+import anyio
 import httpx2
 from mcp import MCPError
 from pydantic import ValidationError
 
 from deferred_tools.sources.base import SourceStatus
 from deferred_tools.sources.mcp.server import Command, McpServer
-from deferred_tools.sources.mcp.way import DeadlineError, DiedOnDiscoverError, LinkError, Way
+from deferred_tools.sources.mcp.unanswered import CLOSED
+from deferred_tools.sources.mcp.way import (
+    LACKS_SCOPE,
+    DeadlineError,
+    DiedOnDiscoverError,
+    LacksScopeError,
+    LinkError,
+    Way,
+)
+
+# What anyio says of a stream whose other end has gone.
+_CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +38,18 @@ class Failure:
 
 def explain(error: BaseException | None, server: McpServer, way: Way) -> Failure:
     """What to tell of a connection that ended with `error`, or by itself."""
+    leaves = [leaf for leaf in _leaves(error) if not isinstance(leaf, _CLOSED)]
+    lacking = next((str(leaf) for leaf in leaves if _lacks_scope(leaf)), None)
+    if lacking is not None:
+        return Failure(SourceStatus.AUTH_REQUIRED, lacking)
     if way.refused:
-        told = f"{way.findings()}: set valid credentials in its `headers` (for instance"
-        return Failure(SourceStatus.AUTH_REQUIRED, f"{told} `Authorization`)")
-    leaves = list(_leaves(error))
-    causes = [leaf for leaf in leaves if not isinstance(leaf, LinkError)]
-    told = _tell(causes[0], server) if causes else "the connection was closed"
-    findings = way.findings()
+        return Failure(SourceStatus.AUTH_REQUIRED, way.findings())
+    # That a request went unanswered came of any other error that there is.
+    causes = sorted(leaves, key=lambda leaf: isinstance(leaf, LinkError))
+    told = _tell(causes[0], server) if causes else CLOSED
     return Failure(
         SourceStatus.UNAVAILABLE,
-        f"{told}; {findings}" if findings else told,
+        "; ".join(dict.fromkeys(text for text in (told, way.findings()) if text)),
         any(isinstance(leaf, DiedOnDiscoverError) for leaf in leaves),
     )
 
@@ -56,6 +70,13 @@ def _tell(error: BaseException, server: McpServer) -> str:
             return "it gave an answer that is not MCP"
         case _:
             return server.quote(str(error)) or type(error).__name__
+
+
+def _lacks_scope(error: BaseException) -> bool:
+    # From the handshake it comes as the SDK hands it on.
+    return isinstance(error, LacksScopeError) or (
+        isinstance(error, MCPError) and error.code == LACKS_SCOPE
+    )
 
 
 def _not_started(error: OSError, at: Command) -> str:

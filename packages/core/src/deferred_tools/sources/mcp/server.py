@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+from urllib.parse import urlsplit
 
 from deferred_tools.spec import ToolTag, one_line
 
@@ -27,11 +28,36 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OAuthClient:
+    """What is known beforehand of the client that signs in at a server; all of it optional."""
+
+    id: str = ""
+    """As whom it is registered; "" to register when it is needed."""
+    secret: str = field(default="", repr=False)
+    issuer: str = ""
+    """The authorization server that it is registered with."""
+    scopes: tuple[str, ...] = ()
+    """What to ask for; none leaves it to the server."""
+    port: int = 0
+    """Where on this machine a browser is sent back to; 0 for any free port."""
+    alone: bool = False
+    """Whether it signs in as itself, with its secret, and no person is asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
     """A server that is reached over streamable HTTP."""
 
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    client: OAuthClient = OAuthClient()
+
+    @property
+    def has_credentials(self) -> bool:
+        """Whether the configuration itself says with what to sign in."""
+        return "authorization" in {name.lower() for name in self.headers} or (
+            "@" in urlsplit(self.url).netloc
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +78,8 @@ class McpServer:
     """Patterns of tool names: exact, `prefix*` or `*`."""
     deny: tuple[str, ...] = ()
     """Patterns of names that are left out, allowed or not."""
+    pinned: tuple[str, ...] = ()
+    """Names of tools that a gateway offers directly."""
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
     """Values of `env`, of `headers` and of expanded variables."""
 
@@ -65,7 +93,11 @@ class McpServer:
 
     def redact(self, text: str) -> str:
         """`text` with every secret of this server replaced by `***`."""
-        return self._secret.sub("***", text) if self.secrets else text
+        return self._secret.sub("***", text) if self.holds_secret(text) else text
+
+    def holds_secret(self, text: str) -> bool:
+        """Whether a secret of this server is in `text`; quick, however long that is."""
+        return any(secret in text for secret in self._told)
 
     @cached_property
     def identity(self) -> str:
@@ -87,12 +119,15 @@ class McpServer:
 
     @cached_property
     def _secret(self) -> re.Pattern[str]:
+        return re.compile("|".join(map(re.escape, self._told)) or r"(?!)")
+
+    @cached_property
+    def _told(self) -> tuple[str, ...]:
         # A server may repeat only the token of "Bearer <token>", or one line of a key.
         parts = {part for value in self.secrets for part in value.split()}
         found = {value for value in self.secrets if len(value) >= _SHORTEST_SECRET}
         found |= {part for part in parts if len(part) >= _SHORTEST_PART}
-        longest_first = sorted(found, key=len, reverse=True)
-        return re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
+        return tuple(sorted(found, key=len, reverse=True))
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from typing import TypeVar
 
 import anyio
+import anyio.lowlevel
 from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -53,10 +54,11 @@ class ChildProcess:
         self._stderr = bytearray()
         self._stderr_read = anyio.Event()
         self._stray = b""
+        self._strays = 0
         self._too_long = False
         self._ended = False
         self._end_seen = ""
-        self.settled = False
+        self.answers = False
         """Set when the server has answered: then it is given time to leave by itself."""
 
     def open(self) -> Transport:
@@ -74,14 +76,21 @@ class ChildProcess:
             told.append(f"it sent a message of more than {self._frame_bytes} bytes")
         if self._end_seen:
             told.append(self._end_seen)
-        stray = self._server.quote(self._stray.decode("utf-8", "replace"))
-        if stray and not self.settled:
+        if not self.answers and (stray := self._first_stray()):
             told.append(f"it printed what is not MCP: {stray!r}")
         # Secrets first: a cut could leave a part of one.
         words = self._server.redact(self._stderr.decode("utf-8", "replace")).rstrip()
         if last := one_line(words[-_LAST_WORDS:], _LAST_WORDS):
             told.append(f"its standard error ended: {last!r}")
         return "; ".join(told)
+
+    def asides(self) -> str:
+        """That it prints what is not MCP, if it does, without secrets."""
+        if not self._strays:
+            return ""
+        lines = "a line" if self._strays == 1 else f"{self._strays} lines"
+        first = self._first_stray()
+        return f"it printed {lines} that no MCP client can read, the first: {first!r}"
 
     @asynccontextmanager
     async def _run(
@@ -127,8 +136,11 @@ class ChildProcess:
                         raise anyio.DelimiterNotFound(self._frame_bytes)
                     if (message := _message(line)) is not None:
                         await read.send(SessionMessage(message))
-                    elif not self._stray:
-                        self._stray = line[:_KEPT_BYTES]
+                    else:
+                        self._strays += 1
+                        self._stray = self._stray or line[:_KEPT_BYTES]
+                        # Lines that are there already are read without a pause.
+                        await anyio.lowlevel.checkpoint()
             except anyio.DelimiterNotFound:
                 self._too_long = True
             except (anyio.IncompleteRead, anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -144,6 +156,9 @@ class ChildProcess:
         finally:
             self._stderr_read.set()
 
+    def _first_stray(self) -> str:
+        return self._server.quote(self._stray.decode("utf-8", "replace"))
+
     async def _end(self, process: Process) -> None:
         """Let the child leave, or make it and all its descendants."""
         if self._ended:
@@ -153,7 +168,7 @@ class ChildProcess:
             self._end_seen = (
                 "it closed its output" if code is None else f"it exited with code {code}"
             )
-        elif self.settled:
+        elif self.answers and not self._too_long:
             await _pipe(process.stdin).aclose()
             with anyio.move_on_after(_LEAVE_SECONDS):
                 await process.wait()
@@ -184,6 +199,8 @@ async def _write(
 
 def _message(line: bytes) -> JSONRPCMessage | None:
     """The message on a line, or None if there is none."""
+    if not line.lstrip().startswith(b"{"):
+        return None
     try:
         value = json.loads(line.decode("utf-8", "replace"))
         if _SURROGATE.search(line):

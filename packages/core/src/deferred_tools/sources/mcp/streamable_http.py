@@ -1,26 +1,27 @@
-"""A server behind streamable HTTP: the SDK's transport over an HTTP client of our own.
-
-The client adds what the SDK leaves out: it remembers the status that the SDK turns into one
-general error, bounds a body while reading it, and keeps secrets that stand in the address
-(`?key=`, `user:password@`, an expanded variable) out of the logs of the layers above it.
-"""
+"""A server behind streamable HTTP: the SDK's transport over an HTTP client of our own."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from http import HTTPStatus
+from shlex import quote
 from typing import Any
-from urllib.request import getproxies, proxy_bypass
 
 import anyio
 import httpx2
 from mcp.client import Transport
 from mcp.client.streamable_http import MCP_SESSION_ID, streamable_http_client
 
+from deferred_tools.sources.mcp.http_client import HttpClient, Seen, Wire
+from deferred_tools.sources.mcp.oauth import SignInError
+from deferred_tools.sources.mcp.oauth.account import Account
+from deferred_tools.sources.mcp.oauth.bearer import BearerAuth
+from deferred_tools.sources.mcp.oauth.challenge import Challenge
 from deferred_tools.sources.mcp.server import Endpoint, McpServer
+from deferred_tools.sources.mcp.way import LACKS_SCOPE, REFUSED
 
-# A stream of events may be silent for as long as its server likes; calls have deadlines.
-_TIMEOUT = httpx2.Timeout(30.0, read=None)
+# A stream of events may be silent for as long as its server likes, and a call may wait for a
+# free connection until its own deadline.
+_TIMEOUT = httpx2.Timeout(30.0, read=None, pool=None)
 _GOODBYE_SECONDS = 1.0
 _NO_SESSION = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND})
 _REFUSALS = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
@@ -29,18 +30,29 @@ _REFUSALS = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 class HttpEndpoint:
     """One connection to an endpoint. Opened once; tells afterwards what it saw."""
 
-    def __init__(self, server: McpServer, endpoint: Endpoint, *, body_bytes: int) -> None:
+    def __init__(
+        self,
+        server: McpServer,
+        endpoint: Endpoint,
+        *,
+        body_bytes: int,
+        silence_seconds: float,
+        account: Account | None = None,
+    ) -> None:
         self._server = server
         self._endpoint = endpoint
         self._body_bytes = body_bytes
-        self._seen = _Seen()
-        self.settled = False
+        self._silence_seconds = silence_seconds
+        self._account = account
+        self._seen = Seen()
+        self.answers = False
         """Set when the server has answered: then it is told when the session ends."""
 
     @property
     def refused(self) -> bool:
-        """Whether the last answer was that the caller may not."""
-        return self._seen.status in _REFUSALS
+        """Whether the last answer was that the caller may not, and trying again is no use."""
+        passing = self._trouble is not None and self._trouble.passing
+        return self._seen.status in _REFUSALS and not passing
 
     @property
     def forgotten(self) -> bool:
@@ -50,7 +62,18 @@ class HttpEndpoint:
     def findings(self) -> str:
         """What there is to say of the last answer; "" if it was fine."""
         status = self._seen.status
-        return f"it answered HTTP {status}" if status >= HTTPStatus.BAD_REQUEST else ""
+        if status < HTTPStatus.BAD_REQUEST:
+            return ""
+        told = f"it answered HTTP {status}"
+        if status not in _REFUSALS:
+            return told
+        if self._trouble is not None:
+            told += f", and {self._server.quote(str(self._trouble))}"
+        return f"{told}: {self._cure()}" if self.refused else told
+
+    def asides(self) -> str:
+        """Nothing: whatever else comes over HTTP fails a request."""
+        return ""
 
     def open(self) -> Transport:
         """The two streams to talk over; nothing is sent before the first message.
@@ -60,23 +83,23 @@ class HttpEndpoint:
         """
         return self._run()
 
+    async def knock(self) -> bool:
+        """Send the server something, and tell whether it wants somebody to sign in.
+
+        Raises:
+            httpx2.HTTPError: It did not answer.
+        """
+        hello = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        headers = {"Accept": "application/json, text/event-stream"}
+        async with (
+            self._client() as client,
+            client.stream("POST", self._shown(), json=hello, headers=headers) as response,
+        ):
+            return response.status_code == HTTPStatus.UNAUTHORIZED
+
     @asynccontextmanager
     async def _run(self) -> AsyncIterator[tuple[Any, Any]]:
-        real = httpx2.URL(self._endpoint.url)
-        shown = real.copy_with(
-            username="",
-            password="",
-            path=self._server.redact(real.path),
-            query=None,
-            fragment=None,
-        )
-        client = httpx2.AsyncClient(
-            transport=_Wire(real, shown, self._seen, self._body_bytes),
-            # What is not compressed can be bounded by counting.
-            headers={**self._endpoint.headers, "Accept-Encoding": "identity"},
-            auth=(real.username, real.password) if real.userinfo else None,
-            timeout=_TIMEOUT,
-        )
+        client, shown = self._client(), self._shown()
         opened = streamable_http_client(
             str(shown),
             http_client=client,
@@ -88,79 +111,64 @@ class HttpEndpoint:
                 yield streams
             finally:
                 # The SDK's own goodbye is lost when cancelled and unbounded when not.
-                if self._seen.session and self.settled:
+                if self._seen.session and self.answers:
                     with (
                         anyio.move_on_after(_GOODBYE_SECONDS, shield=True),
                         suppress(httpx2.HTTPError),
                     ):
                         await client.delete(shown, headers={MCP_SESSION_ID: self._seen.session})
 
+    def _shown(self) -> httpx2.URL:
+        """The address as it may be logged."""
+        real = httpx2.URL(self._endpoint.url)
+        path = self._server.redact(real.path)
+        return real.copy_with(username="", password="", path=path, query=None, fragment=None)
 
-@dataclass(slots=True)
-class _Seen:
-    """What passed by on the wire."""
-
-    status: int = 0
-    """HTTP status of the last answer to a message."""
-    session: str = ""
-    """The session that the server opened for us, if it did."""
-
-
-class _Wire(httpx2.AsyncHTTPTransport):
-    """Sends to the real address what everything above addresses to the one it may show."""
-
-    def __init__(self, real: httpx2.URL, shown: httpx2.URL, seen: _Seen, body_bytes: int) -> None:
-        super().__init__(proxy=_proxy(real))
-        self._real = real
-        self._shown = shown
-        self._seen = seen
-        self._body_bytes = body_bytes
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send one request; its answer's body is bounded unless it is a stream of events."""
-        response = await super().handle_async_request(
-            httpx2.Request(
-                request.method,
-                self._real if request.url == self._shown else request.url,
-                headers=request.headers,
-                stream=request.stream,
-                extensions=request.extensions,
-            )
+    def _client(self) -> httpx2.AsyncClient:
+        real = httpx2.URL(self._endpoint.url)
+        auth: httpx2.Auth | None = None
+        if real.userinfo:
+            auth = httpx2.BasicAuth(real.username, real.password)
+        elif self._account is not None:
+            auth = BearerAuth(self._account)
+        return HttpClient(
+            self._seen,
+            self._refusal,
+            transport=Wire(
+                real,
+                self._shown(),
+                body_bytes=self._body_bytes,
+                silence_seconds=self._silence_seconds,
+                server=self._server,
+            ),
+            # What is not compressed can be bounded by counting.
+            headers={**self._endpoint.headers, "Accept-Encoding": "identity"},
+            auth=auth,
+            timeout=_TIMEOUT,
         )
-        if request.method == "POST":
-            self._seen.status = response.status_code
-        self._seen.session = response.headers.get(MCP_SESSION_ID, self._seen.session)
-        kind = response.headers.get("content-type", "").lower()
-        body = response.stream
-        if isinstance(body, httpx2.AsyncByteStream) and not kind.startswith("text/event-stream"):
-            encoded = response.headers.get("content-encoding", "identity") != "identity"
-            response.stream = _Bounded(body, 0 if encoded else self._body_bytes)
-        return response
 
+    def _refusal(self, challenge: Challenge) -> dict[str, Any]:
+        """The error for the sender of a request that was refused."""
+        if challenge.lacking_scope:
+            return {"code": LACKS_SCOPE, "message": self._lacking(challenge)}
+        return {"code": REFUSED, "message": self.findings()}
 
-class _Bounded(httpx2.AsyncByteStream):
-    """A body that fails when it grows too large."""
+    def _lacking(self, challenge: Challenge) -> str:
+        scope = self._server.quote(challenge.scope or "")
+        told = f"it wants the scope {scope!r}, which the credentials for it do not have"
+        if self._account is None:
+            return f"{told}; set others in its `headers`"
+        return f"{told}; sign in anew with `{self._login()} --scope {quote(scope)}`"
 
-    def __init__(self, body: httpx2.AsyncByteStream, limit: int) -> None:
-        self._body = body
-        self._limit = limit
+    @property
+    def _trouble(self) -> SignInError | None:
+        return None if self._account is None else self._account.trouble
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
-        async for chunk in self._body:
-            size += len(chunk)
-            if size > self._limit:
-                raise httpx2.StreamError(f"a body of more than {self._limit} bytes")
-            yield chunk
+    def _cure(self) -> str:
+        headers = "set valid credentials in its `headers` (for instance `Authorization`)"
+        if self._account is None:
+            return headers
+        return f"sign in with `{self._login()}`, or {headers}"
 
-    async def aclose(self) -> None:
-        await self._body.aclose()
-
-
-def _proxy(url: httpx2.URL) -> str | None:
-    """The proxy that the environment names for `url`: a client with a transport asks no more."""
-    if proxy_bypass(url.host):
-        return None
-    proxies = getproxies()
-    found = proxies.get(url.scheme) or proxies.get("all")
-    return found if found is None or "://" in found else f"http://{found}"
+    def _login(self) -> str:
+        return f"deferred-tools login {quote(self._server.name)} --config FILE"

@@ -3,14 +3,16 @@
 import asyncio
 import json
 from collections.abc import Coroutine, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from mcp import MCPError
+from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.inbound import mcp_param_headers, x_mcp_header_map
 
 from deferred_tools.errors import InvalidArgumentsError, SourceUnavailableError, ToolTimeoutError
-from deferred_tools.sources.base import ToolResult
+from deferred_tools.sources.base import OnProgress, Progress, ToolResult
 from deferred_tools.sources.mcp.connection import Link
 from deferred_tools.sources.mcp.result import error_result, to_result
 from deferred_tools.sources.mcp.server import McpServer
@@ -41,8 +43,10 @@ class Line:
         self._link = None
         self._reason = reason
 
-    async def request(self, params: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
-        """Send one `tools/call`, once.
+    async def request(
+        self, params: dict[str, Any], headers: Mapping[str, str], tell: OnProgress | None
+    ) -> dict[str, Any]:
+        """Send one `tools/call`, once; `tell` is called in the present event loop.
 
         Raises:
             LinkError: No answer can come.
@@ -51,7 +55,8 @@ class Line:
         loop, link = self._loop, self._link
         if loop is None or link is None:
             raise LinkError(self._reason, sent=False)
-        work = link.request("tools/call", params, headers=headers)
+        progress = None if tell is None else _forwarded(tell, self.server)
+        work = link.call(params, headers=headers, progress=progress)
         if loop is asyncio.get_running_loop():
             return await work
         return await _elsewhere(loop, work)
@@ -74,12 +79,19 @@ class McpTool:
             SourceUnavailableError: The server is away, or went away before it answered.
             ToolTimeoutError: It did not answer in time.
         """
+        return await self._call(arguments, None)
+
+    async def call_telling(self, arguments: dict[str, Any], tell: OnProgress) -> ToolResult:
+        """`call`, with `tell` called for all progress that the server tells of."""
+        return await self._call(arguments, tell)
+
+    async def _call(self, arguments: dict[str, Any], tell: OnProgress | None) -> ToolResult:
         self._check(arguments)
         params = {"name": self.spec.tool, "arguments": arguments}
         headers = mcp_param_headers(x_mcp_header_map(self.spec.input_schema), arguments)
         try:
             async with asyncio.timeout(self.seconds):
-                raw = await self.line.request(params, headers)
+                raw = await self.line.request(params, headers, tell)
         except TimeoutError:
             raise ToolTimeoutError(self.spec.id, self.seconds) from None
         except LinkError as error:
@@ -104,6 +116,18 @@ class McpTool:
             f"{why} while {self.spec.id!r} ran. It may have had an effect; "
             "check before calling it again"
         )
+
+
+def _forwarded(tell: OnProgress, server: McpServer) -> ProgressFnT:
+    """What hands progress on to the present event loop."""
+    here = asyncio.get_running_loop()
+
+    async def forward(progress: float, total: float | None, message: str | None) -> None:
+        words = server.quote(message or "")
+        with suppress(RuntimeError):  # that loop has ended
+            here.call_soon_threadsafe(tell, Progress(done=progress, total=total, message=words))
+
+    return forward
 
 
 async def _elsewhere(

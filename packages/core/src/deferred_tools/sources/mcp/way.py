@@ -11,8 +11,8 @@ from mcp.client import Transport
 class Way(Protocol):
     """A way to a server, opened once and asked afterwards what it saw."""
 
-    settled: bool
-    """Set when the server has answered the handshake."""
+    answers: bool
+    """Whether the server answers: only then it is told to leave, and given time to."""
 
     @property
     def refused(self) -> bool:
@@ -32,6 +32,17 @@ class Way(Protocol):
         """What there is to say beyond the error, without secrets; or ""."""
         ...
 
+    def asides(self) -> str:
+        """What a sound connection left to be said, without secrets; or ""."""
+        ...
+
+
+REFUSED = -1_401
+"""Code of an error that our side of the wire puts in place of an answer: not acted upon, and no
+further request will be."""
+LACKS_SCOPE = -1_403
+"""The same for a request that needs a scope which others do not."""
+
 
 class LinkError(Exception):
     """A request got no answer, and none will come."""
@@ -40,6 +51,10 @@ class LinkError(Exception):
         self.sent = sent
         """Whether the server may have acted on it."""
         super().__init__(reason)
+
+
+class LacksScopeError(LinkError):
+    """The server wants a scope that our token does not have; other requests may do without."""
 
 
 class DiedOnDiscoverError(LinkError):

@@ -1,0 +1,96 @@
+"""Clients of the official TypeScript SDK, in processes of their own (see `client.mjs`)."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+SCRIPT = Path(__file__).with_name("client.mjs")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Which client: the generation of its SDK and of the protocol that it speaks."""
+
+    sdk: str
+    mode: str
+
+    def __str__(self) -> str:
+        return f"sdk {self.sdk}, {self.mode}"
+
+
+KINDS = (Kind("1", "legacy"), Kind("2", "auto"))
+
+
+class ClientError(Exception):
+    """What the client threw."""
+
+
+@dataclass
+class NodeClient:
+    """A connected client; it has one thing to do at a time."""
+
+    process: subprocess.Popen[str]
+    changes: list[list[str]] = field(default_factory=list)
+    """Names of the tools, each time that it was told that they changed."""
+
+    def ask(self, method: str, argument: Any = None) -> Any:
+        """Call a method of the client.
+
+        Raises:
+            ClientError: It threw.
+        """
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps([method, argument]) + "\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+    def answer(self) -> Any:
+        """The next answer."""
+        while "changed" in (line := self._line()):
+            self.changes.append(line["changed"])
+        if "error" in line:
+            raise ClientError(line["error"])
+        return line["result"]
+
+    def wait_for_change(self) -> list[str]:
+        """The names of the tools when they next change."""
+        if not self.changes:
+            self.changes.append(self._line()["changed"])
+        return self.changes.pop(0)
+
+    def names(self) -> list[str]:
+        """The tools that it lists."""
+        return [tool["name"] for tool in self.ask("listTools")["tools"]]
+
+    def call(self, tool: str, **arguments: Any) -> Any:
+        """A tool's result."""
+        return self.ask("callTool", {"name": tool, "arguments": arguments})
+
+    def _line(self) -> Any:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, "the client has ended"
+        return json.loads(line)
+
+
+@contextmanager
+def connected(npm: Path, kind: Kind, to: dict[str, Any]) -> Iterator[NodeClient]:
+    """A client of what `to` says: a command with arguments, or an address with headers.
+
+    Raises:
+        ClientError: It could not connect.
+    """
+    # Imports are looked for beside the script.
+    script = shutil.copy(SCRIPT, npm)
+    argument = json.dumps({"sdk": kind.sdk, "mode": kind.mode, "to": to})
+    with subprocess.Popen(
+        ["node", script, argument], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        client = NodeClient(process)
+        client.answer()
+        yield client
