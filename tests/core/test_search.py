@@ -374,6 +374,7 @@ def test_an_empty_search_says_what_to_give() -> None:
 AWAY = {
     SourceStatus.CONNECTING: ("server_connecting", "search again in a moment"),
     SourceStatus.UNAVAILABLE: ("server_unavailable", "cannot be reached"),
+    SourceStatus.FAILED: ("server_unavailable", "has failed for long"),
     SourceStatus.AUTH_REQUIRED: ("auth_required", "sign in first"),
 }
 

@@ -33,9 +33,11 @@ def over_http(config: Path, *more: str) -> Entry:
 def config(npm: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Real servers, with two tools pinned."""
     folder = tmp_path_factory.mktemp("gateway")
-    servers = offline_servers(npm, folder / "desk")
-    servers["everything"]["pinned"] = ["echo"]
-    servers["files"]["pinned"] = ["list_allowed_directories"]
+    offline = offline_servers(npm, folder / "desk")
+    servers = {
+        "everything": offline["everything"] | {"pinned": ["echo"]},
+        "files": offline["files"] | {"pinned": ["list_allowed_directories"]},
+    }
     return configured(folder / "mcp.json", servers)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from deferred_tools import Toolset
+from deferred_tools import Session, Toolset
 from deferred_tools.errors import InvalidArgumentsError, SourceUnavailableError, ToolTimeoutError
 from deferred_tools.sources.base import Progress
 from deferred_tools.sources.mcp import McpSource
@@ -38,12 +38,6 @@ def everything(
             server = everything_over_http(npm, tmp_path_factory.mktemp("everything"))
             entry = {"url": running.enter_context(server).url}
         yield running.enter_context(toolset_of({"everything": entry}))
-
-
-@pytest.fixture
-def offline(npm: Path, tmp_path: Path) -> Iterator[Toolset]:
-    with toolset_of(offline_servers(npm, tmp_path / "desk")) as toolset:
-        yield toolset
 
 
 def test_servers_of_two_generations_are_listed_whole(npm: Path, tmp_path: Path) -> None:
@@ -148,22 +142,27 @@ def test_a_call_that_takes_too_long_is_given_up_and_the_server_goes_on(npm: Path
         assert call(toolset, "everything__echo", message="hi").text == "Echo: hi"
 
 
-def test_work_is_done_and_its_refusal_is_told(offline: Toolset, tmp_path: Path) -> None:
+def test_work_is_done_and_its_refusal_is_told(npm: Path, tmp_path: Path) -> None:
+    servers = offline_servers(npm, tmp_path / "desk")
     file = tmp_path / "desk" / "note.txt"
-    written = call(offline, "files__write_file", path=str(file), content="für später")
-    assert not written.is_error
-    assert file.read_text() == "für später"
-    read = call(offline, "files__read_text_file", path=str(file))
-    assert (read.text, read.structured) == ("für später", {"content": "für später"})
-    outside = call(offline, "files__read_text_file", path=str(tmp_path / "other.txt"))
-    assert outside.is_error
-    assert "outside allowed directories" in outside.text
+    with toolset_of({"files": servers["files"]}) as toolset:
+        written = call(toolset, "files__write_file", path=str(file), content="für später")
+        assert not written.is_error
+        assert file.read_text() == "für später"
+        read = call(toolset, "files__read_text_file", path=str(file))
+        assert (read.text, read.structured) == ("für später", {"content": "für später"})
+        outside = call(toolset, "files__read_text_file", path=str(tmp_path / "other.txt"))
+        assert outside.is_error
+        assert "outside allowed directories" in outside.text
 
 
-def test_a_server_keeps_what_it_is_told_from_call_to_call(offline: Toolset) -> None:
+def test_a_server_keeps_what_it_is_told_from_call_to_call(npm: Path, tmp_path: Path) -> None:
     ada = {"name": "Ada", "entityType": "person", "observations": ["wrote programs"]}
-    call(offline, "memory__create_entities", entities=[ada])
-    assert call(offline, "memory__read_graph").structured == {"entities": [ada], "relations": []}
+    servers = offline_servers(npm, tmp_path / "desk")
+    with toolset_of({"memory": servers["memory"]}) as toolset:
+        call(toolset, "memory__create_entities", entities=[ada])
+        graph = call(toolset, "memory__read_graph").structured
+    assert graph == {"entities": [ada], "relations": []}
 
 
 def test_a_server_that_cannot_start_joins_when_it_can(npm: Path, tmp_path: Path) -> None:
@@ -180,17 +179,22 @@ def test_a_server_that_cannot_start_joins_when_it_can(npm: Path, tmp_path: Path)
 def test_a_server_over_http_that_was_restarted_is_used_again(npm: Path, tmp_path: Path) -> None:
     server = everything_over_http(npm, tmp_path)
     with server, toolset_of({"everything": {"url": server.url}}) as toolset:
+        session = enabled(toolset, "everything__echo")
         server.stop()
         server.start()
-        # The new process knows nothing of the session.
-        with pytest.raises(SourceUnavailableError, match="unavailable"):
-            call(toolset, "everything__echo", message="hi")
-        until(lambda: echoes(toolset))
+        # The new process knows nothing of the connection that the old one had.
+        with pytest.raises(SourceUnavailableError):
+            echo(toolset, session)
+        until(lambda: echoes(toolset, session))
 
 
-def echoes(toolset: Toolset) -> bool:
+def echo(toolset: Toolset, session: Session) -> str:
+    return toolset.call(session, "everything__echo", {"message": "hi"}).text
+
+
+def echoes(toolset: Toolset, session: Session) -> bool:
     with suppress(SourceUnavailableError):
-        return call(toolset, "everything__echo", message="hi").text == "Echo: hi"
+        return echo(toolset, session) == "Echo: hi"
     return False
 
 

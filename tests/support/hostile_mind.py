@@ -24,7 +24,8 @@ from typing import Any
 MEGABYTE = b"x" * 1_000_000
 HUGE = 50
 MANY = 100_000
-STORM = 3_000
+STORM = 1_000
+GROWTH = 100
 FOREVER = 600.0
 FAULTS = {
     "silence", "die", "half and die", "half", "huge", "drip", "wrong id", "no id", "error",
@@ -171,9 +172,9 @@ class Hostile:
         """What it says without being asked; without end for some faults."""
         listed = _line({"jsonrpc": "2.0", "method": LISTED})
         for number in range(STORM if self.fault == "storm" else 0):
-            self._grown += number % 100 == 0
+            self._grown += number % GROWTH == 0
             yield listed
-            time.sleep(0.001)
+            time.sleep(0.003)
         while self.fault == "flap":
             yield listed
             time.sleep(0.05)
@@ -181,7 +182,7 @@ class Hostile:
             log = {"level": "info", "data": self._canary}
             yield _line({"jsonrpc": "2.0", "method": "notifications/message", "params": log})
             yield self.noise()
-            time.sleep(0.001)
+            time.sleep(0.003)
 
     def _note(self, message: Json) -> None:
         if self._ledger:

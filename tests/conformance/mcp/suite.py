@@ -111,6 +111,8 @@ def install(cache: Path) -> Suite:
         done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
         if done.returncode:
             raise SuiteError(f"npm could not install {' '.join(packages)}: {_last(done)}")
+    if not (node or own).exists():
+        raise SuiteError(f"npm left no Node behind; install Node {_NODE} to run the suite")
     return Suite(node or own, script)
 
 

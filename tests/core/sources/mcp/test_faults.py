@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.faults import CANARY, Fault, endure_together, groups
+from tests.support.endurance import CANARY, endure_together
+from tests.support.faults import Fault, groups
 
 pytestmark = pytest.mark.anyio
 

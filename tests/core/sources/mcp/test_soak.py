@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.faults import CANARY, CASES, endure_together
+from tests.support.endurance import CANARY, endure_together
+from tests.support.faults import CASES
 
 MINUTES = float(os.environ.get("DEFERRED_TOOLS_SOAK_MINUTES", "1"))
 SEED = os.environ.get("DEFERRED_TOOLS_SOAK_SEED", "")

@@ -14,8 +14,9 @@ from deferred_tools import Toolset
 from deferred_tools.errors import ToolTimeoutError
 from deferred_tools.sources.base import SourceStatus
 from deferred_tools.sources.mcp import McpServers
-from tests.support.faults import CALLING, LISTING, Fault, hostile, times
-from tests.support.hostile_mind import STORM
+from tests.support.endurance import hostile, times
+from tests.support.faults import CALLING, LISTING, Fault
+from tests.support.hostile_mind import GROWTH, STORM
 
 pytestmark = pytest.mark.anyio
 READY, AWAY, FAILED = SourceStatus.READY, SourceStatus.UNAVAILABLE, SourceStatus.FAILED
@@ -38,7 +39,7 @@ async def test_no_storm_of_changes_has_the_list_read_more_than_three_times_a_sec
     """... and the last change is seen soon."""
     async with hostile(Fault("storm"), "stdio", tmp_path) as entry:
         server = start({"s": entry})["s"]
-        await server.until(lambda state: len(state.tools) == 2 + STORM // 100)
+        await server.until(lambda state: len(state.tools) == 2 + STORM // GROWTH)
         read = times(tmp_path / "ledger", LISTING)
         assert all(fourth - first > 1 for first, fourth in zip(read, read[3:], strict=False))
         assert len(read) > 3
