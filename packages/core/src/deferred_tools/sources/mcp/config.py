@@ -26,7 +26,7 @@ class McpServers:
     (streamable HTTP), `oauth` (how to sign in there); `type` where it is given. `${NAME}`,
     `${env:NAME}` and `${NAME:-default}` are filled in from the environment. Of our own, all
     optional: `namespace`, `timeout` (seconds for one call), `disabled`, `tags`, `allow` and `deny`
-    (tool names: exact, `prefix*`, `*`).
+    (tool names: exact, `prefix*`, `*`), `pinned` (names of tools that the gateway shows directly).
     """
 
     servers: tuple[McpServer, ...] = ()
