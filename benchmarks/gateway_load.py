@@ -17,6 +17,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,7 +36,7 @@ SERVE = "from deferred_tools.cli.main import run; run()"
 STARTING = Limits(startup_seconds=60.0)
 FLAT = 5.0
 """MiB by which memory may grow."""
-CALL, PAST_US = "call", "call, past us"
+CALL, PAST_US, ADDED = "call", "call, past us", "added by us"
 HEADERS = {
     "accept": "application/json, text/event-stream",
     "mcp-protocol-version": "2025-11-25",
@@ -60,10 +61,14 @@ class InProcess:
             CALL: lambda: self._toolset.acall(outcome.session, ask.tool, {}),
             PAST_US: lambda: itself.call({}),
         }
+        took: dict[str, float] = {}
         # By chance: the second finds a warm server.
         for what in self._dice.sample(list(calls), len(calls)):
+            began = time.perf_counter()
             async with met.timed(what):
                 await calls[what]()
+            took[what] = time.perf_counter() - began
+        met.times.setdefault(ADDED, []).append(took[CALL] - took[PAST_US])
 
 
 class ThroughGateway:
@@ -169,7 +174,11 @@ def told(title: str, met: Met, options: argparse.Namespace) -> Measured:
     """What is shown of it."""
     for failure in dict.fromkeys(met.failures[:3]):
         print(failure, file=sys.stderr)
-    note = f"{options.sessions} conversations at once, {met.memory[-1]:,.0f} MiB at the end"
+    turn = met.cpu / max(len(met.times.get(CALL, ())), 1) * 1e3
+    note = (
+        f"{options.sessions} conversations at once; {turn:.1f} ms of processor time a turn; "
+        f"{met.memory[-1]:,.0f} MiB at the end"
+    )
     goals = [
         Goal(f"{title}: failures", len(met.failures), 1, ""),
         Goal(f"{title}: memory grown", met.grown, FLAT, "MiB"),

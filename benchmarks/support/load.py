@@ -1,6 +1,7 @@
 """Many conversations at once, each searching and calling; what they met with is written down."""
 
 import asyncio
+import os
 import random
 import resource
 import statistics
@@ -18,8 +19,6 @@ from deferred_tools.errors import DeferredToolsError
 
 WARM_UP = 0.25
 """Part of the time after which memory is expected to stay where it is."""
-
-
 FAILURES = (DeferredToolsError, httpx2.HTTPError, LookupError, RuntimeError, ValueError)
 """What a step may end with."""
 
@@ -45,6 +44,8 @@ class Met:
     failures: list[str] = field(default_factory=list)
     memory: list[float] = field(default_factory=list)
     """Resident MiB, each second."""
+    cpu: float = 0.0
+    """Processor time that the watched process took."""
 
     @asynccontextmanager
     async def timed(self, what: str) -> AsyncIterator[None]:
@@ -87,14 +88,15 @@ async def load(
         asks: What they want; each picks by chance.
         seconds: For how long.
         pause: Seconds between the turns of a conversation, on average.
-        process: The process whose memory is watched, by its id, or "self".
+        process: The process whose memory and time are watched, by its id, or "self".
     """
-    met, until = Met(), time.monotonic() + seconds
+    met, until, before = Met(), time.monotonic() + seconds, _cpu(process)
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(_watch(met, until, process))
         for number, way in enumerate(ways):
             dice = random.Random(number)  # noqa: S311  # nothing secret
             tasks.create_task(_talk(way, _turns(asks, dice, until, pause), met))
+    met.cpu = _cpu(process) - before
     return met
 
 
@@ -122,6 +124,12 @@ async def _watch(met: Met, until: float, process: str) -> None:
 def _resident(process: str) -> float:
     pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
     return pages * resource.getpagesize() / 2**20
+
+
+def _cpu(process: str) -> float:
+    # The name, which comes before, may hold anything.
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def _row(what: str, taken: Sequence[float]) -> Row:

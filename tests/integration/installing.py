@@ -12,6 +12,7 @@ import pytest
 
 HERE = Path(__file__).parent
 _SECONDS = 300.0
+_WORDS = 200
 _DONE = "complete"
 
 
@@ -38,7 +39,7 @@ def _installed(cache: Path, pins: Path, install: Callable[[Path, Path], None]) -
             try:
                 install(folder, pins)
             except subprocess.SubprocessError as error:
-                pytest.skip(f"{pins.name} cannot be installed here: {_last_words(error)}")
+                pytest.skip(f"{pins.name} cannot be installed here: {_reason(error)}")
             (folder / _DONE).touch()
     return folder
 
@@ -63,8 +64,7 @@ def _run(folder: Path, *command: str) -> None:
     )
 
 
-def _last_words(error: subprocess.SubprocessError) -> str:
-    if isinstance(error, subprocess.CalledProcessError):
-        said: list[str] = error.stderr.strip().splitlines()
-        return said[-1] if said else str(error)
-    return str(error)
+def _reason(error: subprocess.SubprocessError) -> str:
+    said = error.stderr.splitlines() if isinstance(error, subprocess.CalledProcessError) else []
+    errors: list[str] = [line[:_WORDS] for line in said if "error" in line.lower()]
+    return errors[0] if errors else str(error)

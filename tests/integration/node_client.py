@@ -1,7 +1,6 @@
 """Clients of the official TypeScript SDK, in processes of their own (see `client.mjs`)."""
 
 import json
-import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,6 +36,8 @@ class NodeClient:
     process: subprocess.Popen[str]
     changes: list[list[str]] = field(default_factory=list)
     """Names of the tools, each time that it was told that they changed."""
+    progress: list[float] = field(default_factory=list)
+    """How far its calls were, each time that it was told."""
 
     def ask(self, method: str, argument: Any = None) -> Any:
         """Call a method of the client.
@@ -50,17 +51,21 @@ class NodeClient:
         return self.answer()
 
     def answer(self) -> Any:
-        """The next answer."""
-        while "changed" in (line := self._line()):
-            self.changes.append(line["changed"])
+        """The next answer.
+
+        Raises:
+            ClientError: The client threw.
+        """
+        while not (line := self._line()).keys() & {"result", "error"}:
+            self._note(line)
         if "error" in line:
             raise ClientError(line["error"])
         return line["result"]
 
     def wait_for_change(self) -> list[str]:
         """The names of the tools when they next change."""
-        if not self.changes:
-            self.changes.append(self._line()["changed"])
+        while not self.changes:
+            self._note(self._line())
         return self.changes.pop(0)
 
     def names(self) -> list[str]:
@@ -71,11 +76,18 @@ class NodeClient:
         """A tool's result."""
         return self.ask("callTool", {"name": tool, "arguments": arguments})
 
-    def _line(self) -> Any:
+    def _note(self, line: dict[str, Any]) -> None:
+        if "changed" in line:
+            self.changes.append(line["changed"])
+        else:
+            self.progress.append(line["progress"]["progress"])
+
+    def _line(self) -> dict[str, Any]:
         assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        assert line, "the client has ended"
-        return json.loads(line)
+        text = self.process.stdout.readline()
+        assert text, "the client has ended"
+        line: dict[str, Any] = json.loads(text)
+        return line
 
 
 @contextmanager
@@ -85,11 +97,10 @@ def connected(npm: Path, kind: Kind, to: dict[str, Any]) -> Iterator[NodeClient]
     Raises:
         ClientError: It could not connect.
     """
-    # Imports are looked for beside the script.
-    script = shutil.copy(SCRIPT, npm)
     argument = json.dumps({"sdk": kind.sdk, "mode": kind.mode, "to": to})
+    pipe = subprocess.PIPE
     with subprocess.Popen(
-        ["node", script, argument], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ["node", str(SCRIPT), argument], cwd=npm, stdin=pipe, stdout=pipe, text=True
     ) as process:
         client = NodeClient(process)
         client.answer()

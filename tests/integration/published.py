@@ -53,7 +53,9 @@ class OverHttp:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.stop()
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(PATIENCE)
 
     def start(self) -> None:
         """Run it, and wait until it listens."""

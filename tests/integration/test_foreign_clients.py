@@ -48,8 +48,9 @@ def gateway(config: Path) -> Iterator[OverHttp]:
 
 
 @pytest.fixture(scope="module", params=KINDS, ids=str)
-def kind(request: pytest.FixtureRequest) -> Any:
-    return request.param
+def kind(request: pytest.FixtureRequest) -> Kind:
+    kind: Kind = request.param
+    return kind
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +108,13 @@ def test_a_result_is_as_from_the_server_itself(
 
 def test_a_pinned_tool_is_called_as_if_it_were_ours(client: NodeClient) -> None:
     assert client.call("echo", message="hi")["content"] == [{"type": "text", "text": "Echo: hi"}]
+
+
+def test_progress_of_a_call_is_passed_on(client: NodeClient) -> None:
+    client.progress.clear()
+    name = "everything__trigger-long-running-operation"
+    client.call("invoke_tool", name=name, arguments={"duration": 0.3, "steps": 3})
+    assert client.progress == [1, 2, 3]
 
 
 def test_what_is_refused_is_told_as_a_result(client: NodeClient) -> None:

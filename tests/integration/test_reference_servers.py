@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from deferred_tools import Session, Toolset
+from deferred_tools import Caller, Session, Toolset
 from deferred_tools.errors import InvalidArgumentsError, SourceUnavailableError, ToolTimeoutError
 from deferred_tools.sources.base import Progress
 from deferred_tools.sources.mcp import McpSource
@@ -64,11 +64,8 @@ def test_servers_of_two_generations_are_listed_whole(npm: Path, tmp_path: Path) 
             "open a merge request": "gitlab__create_merge_request",
             "add observations to the knowledge graph": "memory__add_observations",
         }.items():
-            assert name in [tool.name for tool in found(toolset, wanted)], wanted
-
-
-def found(toolset: Toolset, query: str) -> Any:
-    return toolset.search(enabled(toolset), {"query": query}).enabled
+            outcome = toolset.search(Session(caller=Caller.root()), {"query": wanted})
+            assert name in [tool.name for tool in outcome.enabled], wanted
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import re
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
@@ -31,7 +31,7 @@ _HERE = Path(__file__).parent
 _SERVER = [sys.executable, str(_HERE / "server.py")]
 _GATEWAY = [sys.executable, "-c", "from deferred_tools.cli.main import run; run()", "serve"]
 _ADDRESS = re.compile(r"http://\S+")
-# The others are about prompts, resources and what a server asks of its client: none of ours.
+# The others are about prompts, resources, tasks and asking a client back: none of ours.
 _SERVER_SCENARIOS = (
     "caching",
     "dns-rebinding-protection",
@@ -42,8 +42,9 @@ _SERVER_SCENARIOS = (
     "server-*",
     "tools-*",
 )
-# Of what belongs to no revision, what we do.
-_EXTENSIONS = ("auth/client-credentials-basic",)
+# What we do beside these revisions. Other extensions we do not speak: signing in by JWT, DPoP,
+# workload identity or an enterprise's provider, and skills.
+_BESIDE = ("auth/2025-03-26-*", "auth/client-credentials-basic")
 _AT_ONCE = 2
 _STOP_SECONDS = 10
 
@@ -59,48 +60,61 @@ def main() -> int:
     reasons = tomllib.loads((_HERE / "expected.toml").read_text())
     try:
         suite = install(user_cache_path("deferred-tools") / "conformance")
-        found = {**_of_servers(suite, only), "client": _of_client(suite, only)}
+        found = _of_servers(suite, only) | _of_client(suite, only)
     except SuiteError as error:
         _say(f"The suite cannot be run: {error}")
         return 2
-    wrong = [_report(side, checks, reasons[side]) for side, checks in found.items()]
+    if not found:
+        _say(f"No scenario of ours fits {only!r}.")
+        return 2
+    wrong = [_report(side, checks, reasons[side], only) for side, checks in found.items()]
     return int(any(wrong))
 
 
-def _of_client(suite: Suite, only: str) -> Found:
+def _of_client(suite: Suite, only: str) -> dict[str, Found]:
     wanted = [
         (scenario, revision)
         for scenario, revisions in suite.scenarios("client").items()
         for revision in revisions
-        if fnmatchcase(scenario, only) and (revision in REVISIONS or scenario in _EXTENSIONS)
+        if fnmatchcase(scenario, only) and (revision in REVISIONS or _fits(scenario, _BESIDE))
     ]
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         found = threads.map(lambda one: suite.client(*one), wanted)
-        return dict(zip(wanted, found, strict=True))
+        return {"client": dict(zip(wanted, found, strict=True))} if wanted else {}
 
 
 def _of_servers(suite: Suite, only: str) -> dict[str, Found]:
+    wanted = {
+        scenario
+        for scenario in suite.scenarios("server")
+        if fnmatchcase(scenario, only) and _fits(scenario, _SERVER_SCENARIOS)
+    }
+    if not wanted:
+        return {}
     with _started(_SERVER) as url, tempfile.TemporaryDirectory() as folder:
         config = Path(folder, "mcp.json")
         entry = {"url": url, "pinned": list(TOOLS)}
         config.write_text(json.dumps({"mcpServers": {"conformance": entry}}))
-        direct = _of_server(suite, url, only)
+        direct = _of_server(suite, url, wanted)
         with _started([*_GATEWAY, "--config", str(config), "--http", "127.0.0.1:0"]) as gateway:
-            behind = _of_server(suite, gateway, only)
+            behind = _of_server(suite, gateway, wanted)
     compared: Found = {
         key: with_losses(behind.get(key, ()), checks) for key, checks in direct.items()
     }
     return {"server": direct, "gateway": compared}
 
 
-def _of_server(suite: Suite, url: str, only: str) -> Found:
+def _of_server(suite: Suite, url: str, wanted: Container[str]) -> Found:
     return {
         (scenario, revision): checks
         for revision in REVISIONS
         for scenario, checks in suite.server(url, revision).items()
-        if fnmatchcase(scenario, only)
-        and any(fnmatchcase(scenario, pattern) for pattern in _SERVER_SCENARIOS)
+        if scenario in wanted
     }
+
+
+def _fits(scenario: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(scenario, pattern) for pattern in patterns)
 
 
 @contextmanager
@@ -126,7 +140,7 @@ def _address(process: Popen[str]) -> str:
     raise SuiteError(f"the server under test did not start: {told}")
 
 
-def _report(side: str, found: Found, reasons: Mapping[str, Mapping[str, str]]) -> bool:
+def _report(side: str, found: Found, reasons: Mapping[str, Mapping[str, str]], only: str) -> bool:
     """Print a table; whether anything is not as expected."""
     revisions = sorted({revision for _, revision in found})
     expected = {revision: Expected(reasons.get(revision, {})) for revision in revisions}
@@ -134,10 +148,10 @@ def _report(side: str, found: Found, reasons: Mapping[str, Mapping[str, str]]) -
         (scenario, revision): expected[revision].judge(scenario, checks)
         for (scenario, revision), checks in found.items()
     }
-    _say(f"\n{side:<40}" + "".join(f"{revision:<22}" for revision in revisions))
+    _say(f"\n{side:<46}" + "".join(f"{revision:<22}" for revision in revisions))
     for name in sorted({scenario for scenario, _ in found}):
         cells = [str(verdicts.get((name, revision), "")) for revision in revisions]
-        _say(f"  {name:<38}" + "".join(f"{cell:<22}" for cell in cells).rstrip())
+        _say(f"  {name:<44}" + "".join(f"{cell:<22}" for cell in cells).rstrip())
     wrong = [
         f"{scenario} ({revision}): {check.name}: {check.status}: {check.told}"
         for (scenario, revision), verdict in verdicts.items()
@@ -146,8 +160,7 @@ def _report(side: str, found: Found, reasons: Mapping[str, Mapping[str, str]]) -
     for revision, known in expected.items():
         for key in sorted(known.came_true):
             _say(f"  expected ({revision}): {key}: {known.reasons[key]}")
-        scenarios = [scenario for scenario, of in found if of == revision]
-        wrong += [f"{key} ({revision}): is to fail, and does not" for key in known.stale(scenarios)]
+        wrong += [f"{key} ({revision}): is to fail, and does not" for key in known.stale(only)]
     for text in wrong:
         _say(f"  NOT AS EXPECTED: {text}")
     return bool(wrong)

@@ -64,6 +64,7 @@ def _resource(uri: str, kind: str, text: str) -> types.EmbeddedResource:
 
 
 _IMAGE = types.ImageContent(type="image", data=_PIXEL, mime_type="image/gif")
+_OK = Answer(content=[_text("done")])
 _FIXED: dict[str, Answer] = {
     "test_simple_text": Answer(content=[_text("This is a simple text response for testing.")]),
     "test_image_content": Answer(content=[_IMAGE]),
@@ -83,8 +84,10 @@ _FIXED: dict[str, Answer] = {
     "test_error_handling": Answer(
         content=[_text("This tool intentionally returns an error for testing")], is_error=True
     ),
-    "json_schema_2020_12_tool": Answer(content=[_text("done")]),
-    "test_x_mcp_header": Answer(content=[_text("done")]),
+    "json_schema_2020_12_tool": _OK,
+    # What a server does that was not asked to log.
+    "test_logging_tool": _OK,
+    "test_x_mcp_header": _OK,
 }
 
 
@@ -95,19 +98,14 @@ async def _log(ctx: Context) -> Answer:
         notification = types.LoggingMessageNotification(params=params)
         await ctx.session.send_notification(notification, related_request_id=ctx.request_id)
         await anyio.sleep(_STEP_SECONDS)
-    return Answer(content=[_text("done")])
-
-
-async def _keep_quiet(_: Context) -> Answer:
-    """What a server does that was not asked to log."""
-    return Answer(content=[_text("done")])
+    return _OK
 
 
 async def _progress(ctx: Context) -> Answer:
     for percent in (0, 50, 100):
         await ctx.session.report_progress(percent, 100)
         await anyio.sleep(_STEP_SECONDS)
-    return Answer(content=[_text("done")])
+    return _OK
 
 
 async def _sample(ctx: Context) -> Answer:
@@ -132,7 +130,7 @@ async def _reconnect(ctx: Context) -> Answer:
     if ctx.close_sse_stream is not None:
         await ctx.close_sse_stream()
     await anyio.sleep(_STEP_SECONDS)
-    return Answer(content=[_text("done")])
+    return _OK
 
 
 async def _need_sampling(ctx: Context) -> Answer:
@@ -141,12 +139,11 @@ async def _need_sampling(ctx: Context) -> Answer:
     if not ctx.session.check_client_capability(wanted):
         data: dict[str, Any] = {"requiredCapabilities": {"sampling": {}}}
         raise MCPError(types.MISSING_REQUIRED_CLIENT_CAPABILITY, "sampling is needed", data)
-    return Answer(content=[_text("done")])
+    return _OK
 
 
-_DONE: dict[str, Callable[[Context], Awaitable[Answer]]] = {
+_ACTED: dict[str, Callable[[Context], Awaitable[Answer]]] = {
     "test_elicitation": _elicit,
-    "test_logging_tool": _keep_quiet,
     "test_missing_capability": _need_sampling,
     "test_reconnection": _reconnect,
     "test_sampling": _sample,
@@ -163,7 +160,7 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
         "required": ["region"],
     },
 }
-TOOLS = tuple(sorted([*_FIXED, *_DONE, "test_trigger_tool_change"]))
+TOOLS = tuple(sorted([*_FIXED, *_ACTED, "test_trigger_tool_change"]))
 """The tools by name: what a gateway in front of this server is to pin."""
 
 
@@ -211,13 +208,13 @@ def build() -> Server[Any]:
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> Answer:
         if params.name in _FIXED:
             return _FIXED[params.name]
-        if params.name in _DONE:
-            return await _DONE[params.name](ctx)
+        if params.name in _ACTED:
+            return await _ACTED[params.name](ctx)
         if params.name == "test_trigger_tool_change":
             nonlocal changes
             changes += 1
             await bus.publish(ToolsListChanged())
-            return Answer(content=[_text("done")])
+            return _OK
         raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
 
     server = Server(

@@ -52,8 +52,11 @@ class Suite:
 
     def scenarios(self, side: str) -> dict[str, tuple[str, ...]]:
         """The revisions of the protocol that each scenario of a side (client, server) is for."""
-        listed = self._run("list", f"--{side}").stdout
-        return {name: tuple(of.split(",")) for name, of in _SCENARIO.findall(listed)}
+        done = self._run("list", f"--{side}")
+        found = _SCENARIO.findall(done.stdout)
+        if not found:
+            raise SuiteError(f"the suite lists no scenario: {_last(done)}")
+        return {name: tuple(of.split(",")) for name, of in found}
 
     def client(self, scenario: str, revision: str) -> tuple[Check, ...]:
         """Let our client go through one scenario."""
@@ -66,9 +69,9 @@ class Suite:
                 *(() if revision == "extension" else ("--spec-version", revision)),
             )
             checks = _read(folder).get(scenario, ())
-        sound = checks and not any(check.status in {"FAILURE", "WARNING"} for check in checks)
-        if done.returncode and (sound or not checks):
-            # The client ended with an error, or too late, though nothing that was looked at failed.
+        bad = any(check.status in {"FAILURE", "WARNING"} for check in checks)
+        if not checks or (done.returncode and not bad):
+            # Nothing was looked at, or the client ended with an error or too late.
             return (*checks, Check("client-exit", "FAILURE", _last(done)))
         return checks
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 from tests.conformance.mcp.suite import Check
 
@@ -46,11 +47,10 @@ class Expected:
                 failed += [] if known else [check]
         return Verdict(passed, expected, tuple(failed))
 
-    def stale(self, scenarios: Iterable[str]) -> list[str]:
-        """What was expected of these scenarios and has not come true: to be removed."""
-        looked_at = set(scenarios)
+    def stale(self, only: str) -> list[str]:
+        """What was expected of the scenarios that fit a pattern and has not come true."""
         unmet = self.reasons.keys() - self.came_true
-        return sorted(key for key in unmet if key.split(":")[0] in looked_at)
+        return sorted(key for key in unmet if fnmatchcase(key.split(":")[0], only))
 
 
 def with_losses(checks: Iterable[Check], before: Iterable[Check]) -> list[Check]:

@@ -83,5 +83,7 @@ def _python(folder: Path) -> Path:
 
 def _last_words(error: subprocess.CalledProcessError) -> str:
     lines = f"{error.stdout}\n{error.stderr}".strip().splitlines()
-    telling = [line for line in lines if "error" in line.lower()] or lines
-    return one_line(telling[-1], 200) if telling else f"exit code {error.returncode}"
+    # Long messages are wrapped: what comes after the line belongs to it.
+    at = [number for number, line in enumerate(lines) if "error" in line.lower()][-1:]
+    told = " ".join(lines[at[0] :] if at else lines[-1:])
+    return one_line(told, 300) or f"exit code {error.returncode}"
