@@ -24,7 +24,12 @@ class Watch:
     """A loop over sources, and what it made of their states."""
 
     def __init__(
-        self, *sources: Source, startup_seconds: float = SECONDS, rebuild: Any = None
+        self,
+        *sources: Source,
+        startup_seconds: float = SECONDS,
+        quiet_seconds: float = SECONDS,
+        awaited: frozenset[str] = frozenset(),
+        rebuild: Any = None,
     ) -> None:
         self.built: list[Sequence[SourceState]] = []
         self.heard: list[tuple[str, str]] = []
@@ -34,7 +39,8 @@ class Watch:
             sources,
             rebuild=self._rebuild,
             changed=lambda name, state: self.heard.append((name, state.status.value)),
-            limits=Limits(startup_seconds=startup_seconds),
+            limits=Limits(startup_seconds=startup_seconds, quiet_seconds=quiet_seconds),
+            awaited=awaited,
         )
 
     def _rebuild(self, states: Sequence[SourceState]) -> None:
@@ -93,6 +99,28 @@ def test_a_source_that_is_too_slow_joins_later() -> None:
         assert watch.statuses() == ("ready", "connecting")
         slow.push(ready())
         watch.until("ready", "ready")
+
+
+def test_a_silent_minority_is_not_waited_for_longer_than_is_quiet() -> None:
+    quick = [ScriptedSource(name, ready()) for name in ("a", "b")]
+    with Watch(ScriptedSource("mute"), *quick, quiet_seconds=0.05) as watch:
+        watch.loop.ready.result(SECONDS)
+        assert watch.statuses() == ("connecting", "ready", "ready")
+
+
+@pytest.mark.parametrize(
+    ("names", "awaited"), [(("a",), frozenset()), (("a", "b"), {"slow"})], ids=["half", "awaited"]
+)
+def test_half_of_them_and_those_not_to_start_without_are_waited_for(
+    names: tuple[str, ...], awaited: frozenset[str]
+) -> None:
+    slow, quick = ScriptedSource("slow"), [ScriptedSource(name, ready()) for name in names]
+    with Watch(slow, *quick, quiet_seconds=0.01, awaited=frozenset(awaited)) as watch:
+        with pytest.raises(TimeoutError):
+            watch.loop.ready.result(0.2)
+        slow.push(ready())
+        watch.loop.ready.result(SECONDS)
+        assert watch.statuses() == ("ready",) * (1 + len(names))
 
 
 def test_without_sources_it_is_ready_at_once() -> None:

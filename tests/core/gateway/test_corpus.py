@@ -1,41 +1,15 @@
 """Every real definition that was collected, through the gateway."""
 
-import gzip
-import json
-from typing import Any
-
 import pytest
 
-from deferred_tools import Caller, Limits, Toolset
+from deferred_tools import Caller, Toolset
 from deferred_tools.gateway.desk import Conversation, Desk
-from deferred_tools.sources.mcp.admission import admit
-from deferred_tools.sources.mcp.server import Command, McpServer
-from deferred_tools.spec import namespace
-from deferred_tools.testing.sources import ScriptedSource, ScriptedTool, ready
+from deferred_tools.testing.sources import ScriptedSource, ready
+from tests.support.corpus import collected
 from tests.support.gateway import MODES, in_memory, names_of
-from tests.support.shared import shared_folder
 
 pytestmark = pytest.mark.anyio
 AT_ONCE = 64
-
-
-class Listed(ScriptedTool):
-    """A tool as its server listed it."""
-
-    def __init__(self, raw: dict[str, Any], server: McpServer) -> None:
-        super().__init__(raw["name"])
-        self.spec, _ = admit(raw, server, Limits())
-
-
-def collected() -> dict[str, list[Listed]]:
-    """The tools, by server."""
-    found: dict[str, list[Listed]] = {}
-    with gzip.open(shared_folder() / "corpus" / "mcp_tools.jsonl.gz", "rt") as lines:
-        for raw in map(json.loads, lines):
-            name = namespace(raw["server"])
-            server = McpServer(name=name, namespace=name, at=Command(command="none"))
-            found.setdefault(name, []).append(Listed(raw, server))
-    return found
 
 
 async def test_every_real_tool_is_found_read_and_listed_without_an_exception() -> None:

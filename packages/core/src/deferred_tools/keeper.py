@@ -137,6 +137,7 @@ class WorldKeeper:
             rebuild=rebuild,
             changed=changed,
             limits=self._builder.limits,
+            awaited=self._builder.awaited,
         )
         return loop
 

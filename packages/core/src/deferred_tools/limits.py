@@ -57,6 +57,8 @@ class Limits:
     """Budget of the level-1 block."""
     startup_seconds: float = 30.0
     """How long the first use waits for sources that are still starting."""
+    quiet_seconds: float = 5.0
+    """How long it waits for the others once most have settled and no more do."""
     initialize_seconds: float = 30.0
     """MCP handshake. Python servers were seen to take 26 s on a busy machine."""
     list_seconds: float = 15.0

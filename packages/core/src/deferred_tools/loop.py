@@ -5,6 +5,7 @@ Knows sources and their states; nothing of names, policy or search.
 """
 
 import logging
+import math
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
@@ -31,8 +32,9 @@ class SourceLoop:
         rebuild: Callable[[Sequence[SourceState]], None],
         changed: Callable[[str, SourceState], None],
         limits: Limits,
+        awaited: frozenset[str] = frozenset(),
     ) -> None:
-        """Take `sources` and who is told of them.
+        """Take `sources`, who is told of them, and the names of those not to start without.
 
         `rebuild` takes the states of all sources, in their order, whenever one has changed, and
         runs in a worker thread; `changed` hears every single state.
@@ -42,6 +44,7 @@ class SourceLoop:
         self._rebuild = rebuild
         self._changed = changed
         self._limits = limits
+        self._awaited = {at for at, source in enumerate(sources) if source.name in awaited}
         self._settled: set[int] = set()
         self._stopping = threading.Event()
         self.ready: Future[None] = Future()
@@ -128,8 +131,7 @@ class SourceLoop:
     async def _follow(self) -> None:
         """Rebuild after changes: the first time when all have settled, then after each."""
         with anyio.move_on_after(self._limits.startup_seconds):
-            while len(self._settled) < len(self._sources):
-                await self._next_change()
+            await self._settle()
         while True:
             # Changes that come while this one is built are built together, afterwards.
             self._dirty = anyio.Event()
@@ -147,6 +149,16 @@ class SourceLoop:
             if not self.ready.done():
                 self.ready.set_result(None)
             await self._dirty.wait()
+
+    async def _settle(self) -> None:
+        """Wait for all, or until most have settled and the others keep us waiting."""
+        while (settled := len(self._settled)) < len(self._sources):
+            most = 2 * settled > len(self._sources) and self._awaited <= self._settled
+            with anyio.move_on_after(self._limits.quiet_seconds if most else math.inf) as quiet:
+                while len(self._settled) == settled:
+                    await self._next_change()
+            if quiet.cancelled_caught:
+                return
 
     async def _next_change(self) -> None:
         await self._dirty.wait()

@@ -112,7 +112,8 @@ class Toolset:
     def open(self) -> Self:
         """Start the sources and wait until each has settled, at most `Limits.startup_seconds`.
 
-        Sources that are slower join when they are ready; `status` says how each is doing.
+        A silent minority is waited for no longer than `Limits.quiet_seconds`. Sources that are
+        slower join when they are ready; `status` says how each is doing.
 
         Raises:
             DeveloperError: The tools as configured cannot be used. The next use tries anew.

@@ -16,7 +16,7 @@ from deferred_tools.prompt import CountTokens, render
 from deferred_tools.registered import Absence, SourceView
 from deferred_tools.registry import Registry
 from deferred_tools.retrievers.base import Retriever
-from deferred_tools.settings import Settings
+from deferred_tools.settings import OnUnreachable, Settings
 from deferred_tools.sources.base import Identified, Source, SourceState
 from deferred_tools.spec import ToolSpec, ToolSummary
 from deferred_tools.summaries import summaries
@@ -116,6 +116,15 @@ class WorldBuilder:
     limits: Limits
     count_tokens: CountTokens
     workflows: tuple[Workflow, ...] = ()
+
+    @property
+    def awaited(self) -> frozenset[str]:
+        """The sources without which what the settings say cannot be checked."""
+        settings = self.settings
+        if settings.unreachable is OnUnreachable.FAIL:
+            return frozenset(source.name for source in self.sources)
+        required = (name for name, server in settings.servers.items() if server.required)
+        return frozenset((*required, *(one.server for one in settings.overrides.values())))
 
     def build(self, states: Sequence[SourceState], previous: World | None) -> World:
         """The world as the sources have reported it; `previous` keeps names and its views.

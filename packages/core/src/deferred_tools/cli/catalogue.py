@@ -20,7 +20,7 @@ from deferred_tools.sources.base import Source, SourceState, SourceStatus
 from deferred_tools.spec import ToolSpec
 from deferred_tools.toolset import Toolset, ToolsetOptions
 
-_PATIENCE = Limits(startup_seconds=60.0)
+_PATIENCE = Limits(startup_seconds=60.0, quiet_seconds=60.0)
 """A command has nothing else to do, so it waits until a slow server has had its own deadlines."""
 _NAMED = 3
 
