@@ -10,6 +10,7 @@ from pydantic import AnyUrl
 from deferred_tools.errors import SourceUnavailableError
 from deferred_tools.sources.base import SourceStatus
 from deferred_tools.sources.mcp import MemoryTokenStore, OAuth
+from deferred_tools.sources.mcp.oauth.host import SignInError
 from deferred_tools.sources.mcp.oauth.loopback import loopback
 from tests.support.oauth_server import CANARY, MACHINE, OAuthWorld
 from tests.support.sign_ins import account, asking, signed_in, wants_sign_in
@@ -47,6 +48,16 @@ async def test_nobody_is_asked_by_itself_and_a_sign_in_elsewhere_is_noticed(
     await account(world, store).sign_in()
     async with asyncio.timeout(2):
         await server.ready()
+
+
+async def test_why_nobody_signed_in_is_told(world: OAuthWorld, start: Any) -> None:
+    async def disagree(url: str) -> None:
+        raise SignInError("they closed the page")
+
+    oauth = OAuth(store=MemoryTokenStore(), redirect=loopback(disagree))
+    server = start({"web": {"url": world.url}}, oauth)["web"]
+    state = await server.until(lambda state: "closed the page" in state.reason)
+    assert state.status is SourceStatus.AUTH_REQUIRED
 
 
 async def test_a_stored_token_is_used_without_a_sign_in(world: OAuthWorld, start: Any) -> None:

@@ -208,9 +208,9 @@ async def test_a_person_who_refuses_is_not_asked_again(world: OAuthWorld, start:
     assert state.status is SourceStatus.AUTH_REQUIRED
     one = account(world, loopback(refuse))
     assert await one.renew(None, Challenge()) is None
-    await one.regain(0.01)
+    assert not await one.ask()
     assert str(one.trouble) == "the sign-in was refused in the browser"
-    await one.regain(0.01)
+    assert not await one.ask()
     assert len(shown) == 2
 
 

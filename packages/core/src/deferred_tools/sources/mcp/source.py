@@ -105,11 +105,21 @@ class McpSource:
                 self._line.down(failure.reason)
                 self._tell(report, failure.status, failure.reason)
                 if failure.status is SourceStatus.AUTH_REQUIRED and self._account is not None:
-                    await self._account.regain(seconds)
+                    await self._regain(report, self._account, seconds)
                 else:
                     await anyio.sleep(seconds)
         finally:
             self._line.down("it is closed")
+
+    async def _regain(self, report: Report, account: Account, seconds: float) -> None:
+        """Return when there may be a good token, and at the latest after `seconds`."""
+        before = account.trouble
+        if await account.ask():
+            return
+        if account.trouble is not before:
+            reason = self._server.quote(str(account.trouble))
+            self._tell(report, SourceStatus.AUTH_REQUIRED, reason)
+        await account.wait(seconds)
 
     def _verdict(self, failure: Failure, failures: int) -> tuple[Failure, float]:
         """What to tell after so many failures in a row, and how long to wait."""

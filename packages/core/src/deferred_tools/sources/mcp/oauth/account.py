@@ -98,23 +98,26 @@ class Account:
         self._refused = token
         self.trouble = SignInError("its new token is refused too")
 
-    async def regain(self, seconds: float) -> None:
-        """Return when there may be a good token: signed in, if a person can be asked, or stored.
+    async def ask(self) -> bool:
+        """Whether a person who can be asked has signed in just now; else `trouble` says why not.
 
-        Somebody who refused, or did not answer, is not asked again. Returns after `seconds`
-        in any case, but for a person who is being asked.
+        Somebody who refused, or did not answer, is not asked again.
         """
         may_ask = self._oauth.redirect is not None and None not in self._asked
         # Without trouble about a token, another one would not help.
-        if may_ask and self.trouble is not None:
-            self._asked = {None}
-            try:
-                await self.sign_in()
-            except SignInError as error:
-                self.trouble = error
-            else:
-                self._asked.clear()
-                return
+        if not may_ask or self.trouble is None:
+            return False
+        self._asked = {None}
+        try:
+            await self.sign_in()
+        except SignInError as error:
+            self.trouble = error
+            return False
+        self._asked.clear()
+        return True
+
+    async def wait(self, seconds: float) -> None:
+        """Return when the store has a good token, or after `seconds`."""
         with anyio.move_on_after(seconds):
             while True:
                 await anyio.sleep(_LOOK_SECONDS)
