@@ -7,6 +7,16 @@ import pytest
 from tests.integration.installing import npm_packages, python_packages
 
 
+HERE = Path(__file__).parent
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker("integration")
+
+
 @pytest.fixture(scope="session")
 def cache(pytestconfig: pytest.Config) -> Path:
     """Where packages are kept; `pytest --cache-clear` empties it."""

@@ -23,17 +23,6 @@ SERVERS = Path(__file__).parent / "servers"
 PATIENCE = 20.0
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "soak: long and random; run by `-m soak` only")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.option.markexpr:
-        kept = [item for item in items if item.get_closest_marker("soak") is None]
-        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-        items[:] = kept
-
-
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"

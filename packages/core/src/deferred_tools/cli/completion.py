@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -44,6 +45,16 @@ def tool_names(ctx: typer.Context, incomplete: str) -> list[str]:
 def server_names(ctx: typer.Context, incomplete: str) -> list[str]:
     """The servers of the file that begin so."""
     return _offered(_servers(ctx), incomplete)
+
+
+SomeServers = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="SERVER",
+        help="Only these servers of the file; no other is started.",
+        autocompletion=server_names,
+    ),
+]
 
 
 def _servers(ctx: typer.Context) -> Iterator[str]:

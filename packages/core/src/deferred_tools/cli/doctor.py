@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.text import Text
 
 from deferred_tools.cli.catalogue import AsJson, ServersFile, opened
-from deferred_tools.cli.completion import server_names
+from deferred_tools.cli.completion import SomeServers
 from deferred_tools.cli.diagnosis import Checked, Problem, Start, clashes, diagnose
 from deferred_tools.cli.editors import servers_file
 from deferred_tools.cli.output import show, show_json, tell
@@ -35,14 +35,7 @@ _STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 
 
 def doctor_command(
-    servers: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="SERVER",
-            help="Only these servers of the file; no other is started.",
-            autocompletion=server_names,
-        ),
-    ] = None,
+    servers: SomeServers = None,
     *,
     config_file: ServersFile = None,
     as_json: AsJson = False,

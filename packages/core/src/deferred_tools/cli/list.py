@@ -1,13 +1,13 @@
 """The command `deferred-tools list`: the tools of your servers, a line each."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.text import Text
 
 from deferred_tools.cli.catalogue import AsJson, ServersFile, SettingsFile, opened, settings_of
-from deferred_tools.cli.completion import remember, server_names
+from deferred_tools.cli.completion import SomeServers, remember
 from deferred_tools.cli.editors import servers_file
 from deferred_tools.cli.output import show, show_json, tell
 from deferred_tools.cli.servers import chosen_servers
@@ -29,14 +29,7 @@ _SETTLED = {SourceStatus.READY, SourceStatus.DISABLED}
 
 
 def list_command(
-    servers: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="SERVER",
-            help="Only these servers of the file; no other is started.",
-            autocompletion=server_names,
-        ),
-    ] = None,
+    servers: SomeServers = None,
     *,
     config_file: ServersFile = None,
     settings_file: SettingsFile = None,
