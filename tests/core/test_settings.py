@@ -12,6 +12,7 @@ from deferred_tools.errors import ConfigurationError
 from deferred_tools.policy import CallerKind
 from deferred_tools.settings import OnUnreachable, Settings, Trifecta
 from deferred_tools.spec import ToolTag
+from deferred_tools.toolset import Toolset
 
 CANARY = "canary-4f1c-secret"
 DOCUMENT: dict[str, Any] = {
@@ -203,3 +204,10 @@ def test_no_value_is_ever_quoted(field: str, key: str) -> None:
             Settings.from_dict({field: value, "wrong": CANARY})
         except ConfigurationError as error:
             assert CANARY not in str(error)  # noqa: PT017 - some values are right
+
+
+@pytest.mark.parametrize("wrong", ["tools.yaml", {"disabled": []}, 5], ids=str)
+def test_what_is_given_as_settings_and_is_none_is_refused_with_the_cure(wrong: Any) -> None:
+    with pytest.raises(ConfigurationError, match=r"not \w+: read a file with `Settings.from_file"):
+        Toolset([], settings=wrong)
+    assert Settings.of(None) == Settings()

@@ -6,7 +6,6 @@ import pytest
 
 from tests.integration.installing import npm_packages, python_packages
 
-
 HERE = Path(__file__).parent
 
 

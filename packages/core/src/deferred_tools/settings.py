@@ -23,6 +23,7 @@ from pydantic import (
 from deferred_tools.documents.origin import Origin
 from deferred_tools.documents.problems import validated
 from deferred_tools.documents.reading import read_document
+from deferred_tools.errors import ConfigurationError
 from deferred_tools.policy import AgentTools, Caller, CallerKind, Grant
 from deferred_tools.spec import Pattern, ToolTag
 
@@ -170,6 +171,22 @@ class Settings(_Part):
     """The lock file of accepted tools; relative to the settings' own file."""
 
     _origin: Origin = PrivateAttr(default=Origin())
+
+    @classmethod
+    def of(cls, given: object) -> "Settings":
+        """The settings that somebody gave; None for none.
+
+        Raises:
+            ConfigurationError: It is something else, such as the path of a file.
+        """
+        if given is None:
+            return cls()
+        if isinstance(given, Settings):
+            return given
+        kind = type(given).__name__
+        raise ConfigurationError(
+            f"`settings` must be Settings, not {kind}: read a file with `Settings.from_file(path)`"
+        )
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Self:

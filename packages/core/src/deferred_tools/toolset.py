@@ -65,10 +65,10 @@ class Toolset:
 
         Raises:
             PluginError: A plugin cannot be registered, or failed.
-            ConfigurationError: There is no retriever of that name, or the lock file that the
-                settings name cannot be used.
+            ConfigurationError: There is no retriever of that name, the settings are none, or the
+                lock file that they name cannot be used.
         """
-        settings = options.get("settings") or Settings()
+        settings = Settings.of(options.get("settings"))
         self.limits = options.get("limits") or Limits()
         self.plugins = Plugins(options.get("plugins", ()))
         added = [s for some in self.plugins.ask("deferred_tools_sources") for s in some]
