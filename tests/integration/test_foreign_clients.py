@@ -114,7 +114,8 @@ def test_progress_of_a_call_is_passed_on(client: NodeClient) -> None:
     client.progress.clear()
     name = "everything__trigger-long-running-operation"
     client.call("invoke_tool", name=name, arguments={"duration": 0.3, "steps": 3})
-    assert client.progress == [1, 2, 3]
+    # Nothing in the protocol keeps the result from overtaking the last of it.
+    assert client.progress in ([1, 2], [1, 2, 3])
 
 
 def test_what_is_refused_is_told_as_a_result(client: NodeClient) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 from anyio.abc import TaskStatus
 from mcp import MCPError
 from mcp.client import ClientSession
@@ -129,6 +130,9 @@ class Link:
             self._hear()
             raise
         self._hear()
+        if progress is not None:
+            # The SDK hands progress on in tasks of its own, which the result may overtake.
+            await anyio.lowlevel.checkpoint()
         return result
 
     async def call(
