@@ -54,6 +54,11 @@ def test_all_tools_are_accepted_and_what_changed_is_told(tmp_path: Path) -> None
     assert (tmp_path / "tools.lock").read_bytes() == before
 
 
+def test_what_was_accepted_is_told_to_programs_too(tmp_path: Path) -> None:
+    told = json.loads(lock(tmp_path, {"clock": listing(NOW)}, "--json").stdout)
+    assert [(row["id"], row["kinds"]) for row in told] == [("clock__now", ["added"])]
+
+
 def test_only_the_tools_that_are_named_are_accepted(tmp_path: Path) -> None:
     lock(tmp_path, {"mail": listing(SEND, READ)})
     changed = {"mail": listing({**SEND, "description": "Send a parcel"}, NOW)}

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from deferred_tools.cli.changes import LockFile, Partial, ServersFile, as_text, offered
+from deferred_tools.cli.catalogue import AsJson
+from deferred_tools.cli.changes import LockFile, Partial, ServersFile, as_rows, as_text, offered
 from deferred_tools.cli.main import CANNOT_RUN
-from deferred_tools.cli.output import show, tell
+from deferred_tools.cli.output import show, show_json, tell
 from deferred_tools.errors import ConfigurationError, DeferredToolsError
 from deferred_tools.lock import ToolsLock
 from deferred_tools.lock.changes import Change, changes
@@ -27,6 +28,7 @@ def lock_command(
         ),
     ] = None,
     partial: Partial = False,
+    as_json: AsJson = False,
 ) -> None:
     """Accept the tools of your servers as they are now, and say what changed.
 
@@ -43,7 +45,10 @@ def lock_command(
     except DeferredToolsError as error:
         tell(str(error))
         raise typer.Exit(CANNOT_RUN) from error
-    show(as_text(found, len(present.tools)))
+    if as_json:
+        show_json(as_rows(found))
+    else:
+        show(as_text(found, len(present.tools)))
 
 
 def _check(wanted: Sequence[str], found: Sequence[Change]) -> None:
