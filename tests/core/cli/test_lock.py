@@ -56,7 +56,7 @@ def test_all_tools_are_accepted_and_what_changed_is_told(tmp_path: Path) -> None
 
 def test_what_was_accepted_is_told_to_programs_too(tmp_path: Path) -> None:
     told = json.loads(lock(tmp_path, {"clock": listing(NOW)}, "--json").stdout)
-    assert [(row["id"], row["kinds"]) for row in told] == [("clock__now", ["added"])]
+    assert [(row["tool"], row["kinds"]) for row in told] == [("clock__now", ["added"])]
 
 
 def test_only_the_tools_that_are_named_are_accepted(tmp_path: Path) -> None:
