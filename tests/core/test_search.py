@@ -403,6 +403,14 @@ def test_what_a_source_that_is_switched_off_still_lists_is_found_by_nobody() -> 
     assert searcher.names() == []
 
 
+def test_who_was_told_to_search_again_in_a_moment_may_do_so() -> None:
+    searcher = Searcher(source("s", MAIL, status=SourceStatus.CONNECTING))
+    for _ in range(4):
+        outcome = searcher({"names": ["s__send"]}, turn="t")
+        assert [miss.reason for miss in outcome.misses] == [MissReason.SERVER_CONNECTING]
+        assert (outcome.refused, outcome.notes) == (False, ())
+
+
 def test_a_server_that_is_away_costs_only_its_own_tools() -> None:
     searcher = Searcher(source("s", MAIL, status=SourceStatus.UNAVAILABLE), source("t", POST))
     outcome = searcher(query="send")

@@ -121,13 +121,16 @@ class ToolSearch:
         before = [(s.query, s.found) for s in session.searches_in(turn)].count(
             (request.asked, names)
         )
-        if turn and before >= _REPEATS and not fresh:
+        # Who was told to search again in a moment does so.
+        waits = any(miss.reason is MissReason.SERVER_CONNECTING for miss in misses)
+        again = before and not fresh and not waits
+        if turn and again and before >= _REPEATS:
             after = session.searched(turn, request.asked, names, position=position)
             return SearchOutcome(session=after, misses=(_repeated(request, names),))
         after = session.enable([*fresh, *kept], query=request.query, position=position)
         after = after.searched(turn, request.asked, names, position=position)
         notes = list(request.notes)
-        if before and not fresh:
+        if again:
             notes.append(f"You have searched this before with the same result: {_instead(names)}.")
         dropped = held.keys() - {e.name for e in after.enabled(most)}
         for what, which in (("Not enabled", beyond), ("No longer enabled", sorted(dropped))):
