@@ -10,9 +10,10 @@ from support.clock import Timing, timed
 from support.report import Row
 
 from deferred_tools import Caller, Session, Toolset
+from deferred_tools.stored import dump_session, load_session
 from langchain_deferred_tools import Conversation
 from langchain_deferred_tools.middleware import DeferredToolsMiddleware
-from langchain_deferred_tools.state import STATE_KEY, dump_session, load_session
+from langchain_deferred_tools.state import STATE_KEY
 
 QUERY = "create an issue in a repository and tell the team about it"
 

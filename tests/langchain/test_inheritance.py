@@ -12,9 +12,9 @@ from langgraph.types import Command
 
 from deferred_tools import Caller, Grant, Grants, Toolset
 from deferred_tools.errors import ConfigurationError
+from deferred_tools.nesting import asking
 from langchain_deferred_tools import Conversation
 from langchain_deferred_tools.middleware import DeferredToolsMiddleware
-from langchain_deferred_tools.nesting import asking
 from langchain_deferred_tools.state import STATE_KEY
 from tests.support.agents import MakeToolset, Runner, agent_of, answers, thread, told
 from tests.support.guarded import Guarded, settings

@@ -16,6 +16,9 @@ PUBLIC = {
         "ToolSpec", "ToolSummary", "ToolTag", "ToolsLock", "Toolset", "Workflow", "hookimpl",
     ],
     "langchain_deferred_tools": ["Conversation", "LangChainTool", "bind"],
+    "llama_index.tools.deferred": [
+        "DeferredToolSession", "DeferredToolState", "DeferredTools", "LlamaIndexTool", "bind",
+    ],
 }  # fmt: skip
 HEAVY = [
     "cel",

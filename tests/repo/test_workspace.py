@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-OWN = ("deferred-tools", "langchain-deferred-tools")
+OWN = ("deferred-tools", "langchain-deferred-tools", "llama-index-tools-deferred")
 
 
 def _project(folder: Path) -> dict[str, Any]:

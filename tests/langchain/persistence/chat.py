@@ -7,7 +7,8 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from deferred_tools import Session, Toolset
-from langchain_deferred_tools.state import STATE_KEY, dump_session, load_session
+from deferred_tools.stored import dump_session, load_session
+from langchain_deferred_tools.state import STATE_KEY
 from tests.langchain.persistence.agent import build, toolset
 from tests.support.scripted_model import ScriptedModel, Turn, says
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deferred_tools import Session, ToolSpec
-from langchain_deferred_tools.state import dump_session, load_session, merge_sessions
+from deferred_tools.stored import dump_session, load_session
+from langchain_deferred_tools.state import merge_sessions
 
 keys = st.sampled_from(["ledger", "searches", "caller", "name", "digest", "since", "at", "found"])
 anything = st.recursive(

@@ -17,6 +17,7 @@ from langchain_core.tools import BaseTool
 from deferred_tools.approval import Approve, ask_nobody
 from deferred_tools.dispatch import Admitted
 from deferred_tools.errors import ConfigurationError, ModelError
+from deferred_tools.nesting import Inheritance, RunningCall, expose, running
 from deferred_tools.policy import Caller
 from deferred_tools.search_request import NAME
 from deferred_tools.session import Session
@@ -24,7 +25,6 @@ from deferred_tools.toolset import Toolset
 from langchain_deferred_tools.admit import admit, arguments_for, check_sync, tell_called
 from langchain_deferred_tools.bind import bind
 from langchain_deferred_tools.delivery import Bindable, prompted, tools_to_bind
-from langchain_deferred_tools.nesting import Inheritance, RunningCall, expose, running
 from langchain_deferred_tools.search_tool import SearchTool, refusal, search_message
 
 

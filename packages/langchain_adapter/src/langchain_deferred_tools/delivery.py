@@ -12,9 +12,9 @@ from langchain_core.messages import AnyMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool
 
 from deferred_tools.errors import ConfigurationError
+from deferred_tools.own_names import own_names
 from deferred_tools.search_request import NAME
 from deferred_tools.session import Session
-from deferred_tools.spec import Tier
 from deferred_tools.toolset import Toolset
 from langchain_deferred_tools.bind import bind
 from langchain_deferred_tools.search_tool import SearchTool
@@ -30,7 +30,8 @@ def tools_to_bind(toolset: Toolset, session: Session, base: Sequence[Bindable]) 
         ConfigurationError: Two tools share a name, where a model or a tool node would take
             one of them silently.
     """
-    taken = _base_names(toolset, base)
+    names = (_name(tool) for tool in base if not isinstance(tool, SearchTool))
+    taken = own_names(toolset.registry, names)
     enabled = (entry for entry in toolset.bound(session) if entry.spec.name not in taken)
     return [*base, *(bind(toolset, session, entry) for entry in enabled)]
 
@@ -72,27 +73,6 @@ def check_state(state: object) -> None:
                     f"{NAME!r} enabled {enabled}, but the graph's state does not hold it: its "
                     f"schema has no key {STATE_KEY!r}. Derive it from DeferredMessagesState"
                 )
-
-
-def _base_names(toolset: Toolset, base: Sequence[Bindable]) -> set[str]:
-    names: set[str] = set()
-    for tool in base:
-        name = _name(tool)
-        if name == NAME and not isinstance(tool, SearchTool):
-            raise ConfigurationError(
-                f"one of your own tools is called {NAME!r}, as the tool that finds deferred tools "
-                "is: rename yours"
-            )
-        if name in names:
-            raise ConfigurationError(f"two bound tools are called {name!r}: rename one of them")
-        rival = toolset.registry.tools.get(name)
-        # A server cannot stop the application by taking one of its names: its tool is left out.
-        if rival is not None and rival.spec.tier is Tier.CODE:
-            raise ConfigurationError(
-                f"{name!r} is both bound to the agent and in the toolset: remove it from one"
-            )
-        names.add(name)
-    return names
 
 
 def _name(tool: Bindable) -> str:

@@ -17,6 +17,7 @@ from langgraph.types import Command
 from deferred_tools.approval import Approve
 from deferred_tools.dispatch import Admitted
 from deferred_tools.errors import ConfigurationError, ModelError
+from deferred_tools.nesting import Inheritance, RunningCall, expose, running
 from deferred_tools.policy import Caller
 from deferred_tools.search_request import NAME
 from deferred_tools.session import Session
@@ -25,7 +26,6 @@ from langchain_deferred_tools.admit import admit, arguments_for, check_sync, tel
 from langchain_deferred_tools.answer import Answer, messages_in, with_update
 from langchain_deferred_tools.bind import bind
 from langchain_deferred_tools.interrupting import asking_host
-from langchain_deferred_tools.nesting import Inheritance, RunningCall, expose, running
 from langchain_deferred_tools.reviewing import names_called, own_tool, reviewed, told, with_tool
 from langchain_deferred_tools.search_tool import SearchTool, refusal, search_message
 from langchain_deferred_tools.state import (

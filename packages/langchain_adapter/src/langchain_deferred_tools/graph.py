@@ -13,12 +13,12 @@ from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
 from deferred_tools.errors import ConfigurationError
+from deferred_tools.nesting import Inheritance
 from deferred_tools.policy import Caller
 from deferred_tools.session import Session
 from deferred_tools.toolset import Toolset
 from langchain_deferred_tools.delivery import Bindable, check_state, prompted, tools_to_bind
 from langchain_deferred_tools.gate import CallerOf, Gate
-from langchain_deferred_tools.nesting import Inheritance
 from langchain_deferred_tools.search_tool import SearchTool
 from langchain_deferred_tools.state import STATE_KEY, last_calls, merge_sessions, messages_of
 

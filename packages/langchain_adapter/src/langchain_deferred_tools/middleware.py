@@ -18,6 +18,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
+from deferred_tools.nesting import Inheritance
 from deferred_tools.policy import Caller
 from deferred_tools.session import Session
 from deferred_tools.toolset import Toolset
@@ -25,7 +26,6 @@ from langchain_deferred_tools.answer import Answer
 from langchain_deferred_tools.delivery import check_state, tools_to_bind, with_block
 from langchain_deferred_tools.direct import all_direct, ended_early, marked
 from langchain_deferred_tools.gate import CallerOf, Gate
-from langchain_deferred_tools.nesting import Inheritance
 from langchain_deferred_tools.prompt_check import prompt_check
 from langchain_deferred_tools.search_tool import SearchTool
 from langchain_deferred_tools.source import LangChainTool, may_return_direct

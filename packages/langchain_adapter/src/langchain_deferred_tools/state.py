@@ -1,20 +1,15 @@
-"""Where a conversation's ledger lives in LangChain's and LangGraph's state: one JSON value.
+"""Where a conversation's ledger lives in LangChain's and LangGraph's state: one JSON value."""
 
-The caller is not stored: the host vouches for it anew in every turn.
-"""
-
-import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
-from pydantic import ValidationError
 
+from deferred_tools import stored
 from deferred_tools.errors import ConfigurationError
 from deferred_tools.policy import Caller
 from deferred_tools.session import Session
-
-logger = logging.getLogger(__name__)
+from deferred_tools.stored import dump_session
 
 STATE_KEY = "deferred_tools"
 """The state's key; its value is plain JSON, so that any checkpointer can carry it."""
@@ -46,24 +41,7 @@ def load_session(value: object, caller: Caller | None = None) -> Session:
             "state schema or another middleware declares the key again. Remove that declaration, "
             "with which clients could enable tools through the graph's input, too"
         )
-    try:
-        session = Session.model_validate(value or {})
-    except ValidationError as error:
-        why = _first(error)
-        logger.warning("a stored session cannot be read, tools must be searched again: %s", why)
-        session = Session()
-    return session.for_caller(caller or Caller.anonymous())
-
-
-def _first(error: ValidationError) -> str:
-    """The first problem, without the value that has it: a log is no place for it."""
-    found = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(map(str, found['loc']))}: {found['msg']}"
-
-
-def dump_session(session: Session) -> dict[str, Any]:
-    """`session` as the state keeps it."""
-    return session.model_dump(mode="json", exclude={"caller"}, exclude_defaults=True)
+    return stored.load_session(value, caller)
 
 
 def state_value(state: object, key: str) -> Any:

@@ -1,8 +1,8 @@
 """Tools that live in this process: functions, lazy factories, import strings, other objects.
 
-What a framework calls a tool becomes one of ours through the framework's adapter, found by
-the entry-point group `deferred_tools.adapters` under the name of the object's top-level
-package, so that this module imports no framework.
+What a framework calls a tool, or an object that holds several, becomes ours through the
+framework's adapter, found by the entry-point group `deferred_tools.adapters` under the name of
+the object's top-level package, so that this module imports no framework.
 """
 
 import functools
@@ -17,12 +17,23 @@ import anyio.to_thread
 from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import ArgsKwargs, PydanticSerializationError, to_json, to_jsonable_python
 
-from deferred_tools.errors import ConfigurationError, InvalidArgumentsError
+from deferred_tools.errors import (
+    ConfigurationError,
+    InvalidArgumentsError,
+    SourceUnavailableError,
+)
 from deferred_tools.limits import Limits
 from deferred_tools.sources.base import Report, SourceState, SourceStatus, Tool, ToolResult
 from deferred_tools.spec import Tier, ToolSpec
 
 ADAPTERS = "deferred_tools.adapters"
+
+Adapter = Callable[[object, str], Tool | Iterable[Tool]]
+"""Makes a framework's object, in the source of that name, a tool or the tools that it holds.
+
+Raises `ConfigurationError` for what is none, and `SourceUnavailableError` where an object does
+not give what it holds: that costs only itself.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +51,8 @@ class FunctionSource:
     def __init__(self, items: Iterable[object], *, name: str = "functions") -> None:
         """Take the tools.
 
-        They may be functions, `Lazy` factories, `"package.module:attr"` strings, Tools, or tool
-        objects of a framework whose adapter is installed.
+        They may be functions, `Lazy` factories, `"package.module:attr"` strings, Tools, or
+        objects of a framework whose adapter is installed: a tool, or what holds several.
         """
         self.name = name
         self.items = tuple(items)
@@ -52,8 +63,15 @@ class FunctionSource:
         Raises:
             ConfigurationError: One cannot be made; it is named.
         """
-        tools = tuple(as_tool(item, self.name) for item in self.items)
-        report(SourceState(status=SourceStatus.READY, tools=tools))
+        tools: list[Tool] = []
+        warnings: list[str] = []
+        for item in self.items:
+            try:
+                tools += as_tools(item, self.name)
+            except SourceUnavailableError as error:
+                warnings.append(str(error))
+        ready = SourceStatus.READY
+        report(SourceState(status=ready, tools=tuple(tools), warnings=tuple(warnings)))
 
 
 class FunctionTool:
@@ -100,26 +118,44 @@ class FunctionTool:
 
 
 def as_tool(item: object, source: str) -> Tool:
-    """`item` as a Tool.
+    """`item` as one Tool.
 
     Raises:
         ConfigurationError: It is nothing that can be one; the message says what to install or
             change.
     """
+    try:
+        tools = as_tools(item, source)
+    except SourceUnavailableError as error:
+        raise ConfigurationError(str(error)) from error
+    if len(tools) != 1:
+        raise ConfigurationError(f"{item!r} holds {len(tools)} tools: give the one that is meant")
+    return tools[0]
+
+
+def as_tools(item: object, source: str) -> tuple[Tool, ...]:
+    """`item` as the Tools that it stands for: most often itself.
+
+    Raises:
+        ConfigurationError: It is nothing that can be one; the message says what to install or
+            change.
+        SourceUnavailableError: It holds tools, and does not give them.
+    """
     if isinstance(item, Tool):
-        return item
+        return (item,)
     if isinstance(item, Lazy):
-        return as_tool(_made(item.factory), source)
+        return as_tools(_made(item.factory), source)
     if isinstance(item, str):
-        return as_tool(_imported(item), source)
+        return as_tools(_imported(item), source)
     if adapter := _adapter(item):
-        return adapter(item, source)
+        made = adapter(item, source)
+        return (made,) if isinstance(made, Tool) else tuple(made)
     if inspect.isroutine(item):
-        return FunctionTool(item, source)
+        return (FunctionTool(item, source),)
     raise ConfigurationError(
         f"{item!r} is not a tool. Give a named function, Lazy(factory), a 'package.module:attr' "
         "string, or a framework's tool object with its adapter installed "
-        "(for LangChain: langchain-deferred-tools)"
+        "(for LangChain: langchain-deferred-tools; for LlamaIndex: llama-index-tools-deferred)"
     )
 
 
@@ -191,11 +227,11 @@ def _imported(path: str) -> object:
         ) from error
 
 
-def _adapter(item: object) -> Callable[[object, str], Tool] | None:
+def _adapter(item: object) -> Adapter | None:
     """The converter of the framework that `item`'s class, or a base of it, comes from."""
     for base in type(item).__mro__:
         if point := _adapters().get(base.__module__.partition(".")[0]):
-            adapter: Callable[[object, str], Tool] = point.load()
+            adapter: Adapter = point.load()
             return adapter
     return None
 

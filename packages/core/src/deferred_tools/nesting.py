@@ -2,8 +2,8 @@
 
 While a tool runs, agents that work in it can see the conversation that called it: so they know
 what it is exposed to, and it learns what they were exposed to, without the tool's author doing
-anything. It goes by the context of Python's own that LangChain carries into its threads and tasks,
-too; a thread that a tool starts by itself needs `contextvars.copy_context().run`.
+anything. It goes by the context of Python's own, which frameworks carry into their threads and
+tasks, too; a thread that a tool starts by itself needs `contextvars.copy_context().run`.
 """
 
 from collections.abc import Collection, Iterable, Iterator
