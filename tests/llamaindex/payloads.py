@@ -1,14 +1,18 @@
 """What LlamaIndex's packages for two vendors would send, without sending it."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
+from llama_index.core.base.llms.types import ContentBlock
 from llama_index.core.llms import ChatMessage
 from llama_index.core.tools import BaseTool
 from llama_index.llms.anthropic import Anthropic
-from llama_index.llms.anthropic.utils import messages_to_anthropic_messages
+from llama_index.llms.anthropic.utils import blocks_to_anthropic_blocks
 from llama_index.llms.openai import OpenAI, OpenAIResponses
-from llama_index.llms.openai.utils import to_openai_message_dicts
+from llama_index.llms.openai.utils import (
+    to_openai_message_dict,
+    to_openai_responses_message_dict,
+)
 
 Told = dict[str, dict[str, Any]]
 """By name: `description` and `parameters`."""
@@ -44,14 +48,11 @@ def whole(vendor: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {**schema, "additionalProperties": False} if vendor == "openai" else dict(schema)
 
 
-def answers_sent(message: ChatMessage) -> dict[str, Any]:
-    """The content of a tool's message, by vendor."""
-    [chat] = to_openai_message_dicts([message])
-    [response] = to_openai_message_dicts([message], is_responses_api=True)
-    [anthropic], _ = messages_to_anthropic_messages([message])
-    sent: Any = (chat, response, anthropic)
+def answers_sent(blocks: Sequence[ContentBlock]) -> dict[str, Any]:
+    """What is sent of a tool's answer, by vendor."""
+    message = ChatMessage(role="tool", blocks=list(blocks), additional_kwargs={"tool_call_id": "1"})
     return {
-        "openai": sent[0]["content"],
-        "responses": sent[1]["output"],
-        "anthropic": sent[2]["content"][0]["content"],
+        "openai": to_openai_message_dict(message)["content"],
+        "responses": cast("Any", to_openai_responses_message_dict(message))["output"],
+        "anthropic": blocks_to_anthropic_blocks(blocks, {}),
     }

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -9,8 +10,9 @@ from llama_index.core import StorageContext, VectorStoreIndex, load_index_from_s
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.embeddings import MockEmbedding
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, TextNode
 from llama_index.core.vector_stores import SimpleVectorStore, VectorStoreQueryResult
+from llama_index.core.vector_stores.types import VectorStoreQuery
 
 from deferred_tools import Caller, Session, Toolset, ToolSpec
 from deferred_tools.errors import ConfigurationError
@@ -22,6 +24,7 @@ from tests.llamaindex.word_engines import (
     Database,
     Distances,
     Forgetful,
+    New,
     WordEmbedding,
     WordRetriever,
 )
@@ -79,7 +82,7 @@ def test_an_index_ranks_the_tools_best_first(kind: type[SimpleVectorStore]) -> N
     assert len(scores) == 3
 
 
-@pytest.mark.parametrize("kind", [SimpleVectorStore, Database])
+@pytest.mark.parametrize("kind", [SimpleVectorStore, Database, New])
 def test_a_restart_adds_nothing_twice(kind: type[SimpleVectorStore]) -> None:
     model = WordEmbedding()
     index = index_of(kind(), model)
@@ -118,6 +121,33 @@ def test_retrievers_of_one_factory_add_a_tool_once() -> None:
     assert len(model.embedded) == 3
 
 
+def test_an_index_in_this_process_is_not_searched_while_it_grows() -> None:
+    searched = Event()
+
+    class Growing(SimpleVectorStore):
+        def add(self, nodes: Sequence[BaseNode], **kwargs: Any) -> list[str]:
+            searching = Thread(target=retriever.search, args=("message", 5))
+            searching.start()
+            assert not searched.wait(0.2)
+            threads.append(searching)
+            return super().add(nodes, **kwargs)
+
+        def query(self, query: VectorStoreQuery, **kwargs: Any) -> VectorStoreQueryResult:
+            searched.set()
+            return super().query(query, **kwargs)
+
+    threads: list[Thread] = []
+    make = search_with(index_of(Growing()))
+    retriever = make()
+    retriever.index(TOOLS[:1])
+    other = make()
+    other.index(TOOLS)
+    for thread in threads:
+        thread.join(5)
+    assert (retriever.problem, other.problem) == ("", "")
+    assert searched.is_set()
+
+
 def test_a_model_reads_what_a_tool_says_and_not_how_it_is_filed() -> None:
     model = WordEmbedding()
     over(index_of(SimpleVectorStore(), model), TOOLS[:1])
@@ -133,7 +163,11 @@ def test_other_nodes_and_tools_of_others_are_not_found() -> None:
     assert names(others, "message") == ["other__message"]
 
 
-@pytest.mark.parametrize("engine", [lambda: index_of(SimpleVectorStore()), lambda: WordRetriever])
+@pytest.mark.parametrize(
+    "engine",
+    [lambda: index_of(SimpleVectorStore()), lambda: WordRetriever],
+    ids=["index", "function"],
+)
 def test_as_many_allowed_tools_are_found_as_were_asked_for(engine: Callable[[], Any]) -> None:
     crowd = [
         ToolSpec(source="crowd", tool=f"message_{number}", description="Message message to a city")
@@ -201,7 +235,7 @@ class FailingRetriever(BaseRetriever):
 
 
 class FailingStore(SimpleVectorStore):
-    def query(self, query: object, **kwargs: Any) -> VectorStoreQueryResult:
+    def query(self, query: VectorStoreQuery, **kwargs: Any) -> VectorStoreQueryResult:
         raise ConnectionError("postgres://user:s3cret@db")
 
 

@@ -74,6 +74,19 @@ class Forgetful(Database):
         return VectorStoreQueryResult(ids=found.ids, nodes=nodes)
 
 
+class New(Database):
+    """A store that fails before its first node."""
+
+    def get_nodes(self, node_ids: list[str] | None = None, filters: Any = None) -> list[BaseNode]:
+        if not self.nodes:
+            raise LookupError("there is no such collection")
+        return super().get_nodes(node_ids, filters)
+
+    def delete_nodes(self, node_ids: list[str] | None = None, *args: Any, **kwargs: Any) -> None:
+        self.get_nodes(node_ids)
+        super().delete_nodes(node_ids, *args, **kwargs)
+
+
 class Distances(SimpleVectorStore):
     """A store whose scores are distances."""
 

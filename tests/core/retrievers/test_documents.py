@@ -97,6 +97,12 @@ def test_a_store_without_scores_is_taken_by_its_order() -> None:
     assert [(hit.name, hit.score) for hit in hits] == [(TOOLS[2].name, 1), (TOOLS[7].name, 0.5)]
 
 
+def test_scores_that_only_a_processor_tells_apart_are_ties() -> None:
+    store = Scored({TOOLS[2].name: 0.5, TOOLS[7].name: 0.5 + 1e-9, TOOLS[8].name: 0.6})
+    found = [hit.name for hit in over(store).search("x", 3)]
+    assert found == [TOOLS[8].name, TOOLS[2].name, TOOLS[7].name]
+
+
 def test_what_is_not_enough_is_not_found() -> None:
     store = Scored({TOOLS[2].name: 0.9, TOOLS[7].name: 0.1})
     retriever = StoreRetriever(store, lambda likeness: likeness > 0.5)
@@ -143,7 +149,8 @@ def test_an_id_is_the_same_in_every_version_or_stores_fill_with_what_they_hold()
     assert document.text == "send (mail)\nSend a letter"
     assert document.id == "8b9ff0fc-5b72-50da-ab32-0a816bb799b8"
     assert document.metadata == {"deferred_tools_id": document.id, "tool": "mail__send"}
-    assert ToolDocument.of(spec.model_copy(update={"description": "Post"})).id != document.id
+    changed = ToolSpec(source="mail", tool="send", description="Post")
+    assert ToolDocument.of(changed).id != document.id
 
 
 def test_documents_that_name_tools_rank_them_each_once() -> None:

@@ -21,6 +21,8 @@ BATCH = 256
 """Tools that a store is given at once."""
 FETCHES = (20, 80, 320, 1_280, 5_120, 10_000)
 """Documents that a store is asked for, more each time, until there are enough allowed tools."""
+DECIMALS = 6
+"""Digits of a score that say something; the rest depends on how a processor adds."""
 
 Enough = Callable[[float], bool]
 """Whether a score, as the store gives it, is evidence."""
@@ -163,7 +165,7 @@ class NamingRetriever:
 def _hits(documents: Sequence[Found], tools: Mapping[str, tuple[int, str]]) -> list[Hit]:
     """The tools that `documents` are about, each once, best first; ties in their order."""
     scores = [
-        1 / rank if found.score is None else float(found.score)
+        1 / rank if found.score is None else round(float(found.score), DECIMALS)
         for rank, found in enumerate(documents, start=1)
     ]
     # The best come first, so scores that rise are distances.

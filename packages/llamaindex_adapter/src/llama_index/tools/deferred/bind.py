@@ -9,6 +9,7 @@ from deferred_tools.errors import HostError, ModelError
 from deferred_tools.registered import RegisteredTool
 from deferred_tools.session import Session
 from deferred_tools.toolset import Toolset
+from llama_index.tools.deferred.calling import run_of
 from llama_index.tools.deferred.content import failure, to_output
 from llama_index.tools.deferred.schema import metadata_of
 from llama_index.tools.deferred.source import LlamaIndexTool
@@ -27,14 +28,14 @@ def bind(toolset: Toolset, session: Session, entry: RegisteredTool) -> BaseTool:
 
     def call(**arguments: Any) -> ToolOutput:
         try:
-            result = toolset.call(session, spec.name, arguments)
+            result = toolset.call(session, spec.name, arguments, run=run_of())
         except (ModelError, HostError) as error:
             return failure(error, name=spec.name, arguments=arguments)
         return to_output(result, name=spec.name, arguments=arguments)
 
     async def acall(**arguments: Any) -> ToolOutput:
         try:
-            result = await toolset.acall(session, spec.name, arguments)
+            result = await toolset.acall(session, spec.name, arguments, run=run_of())
         except (ModelError, HostError) as error:
             return failure(error, name=spec.name, arguments=arguments)
         return to_output(result, name=spec.name, arguments=arguments)

@@ -122,12 +122,13 @@ class _Index:
         store = self._index.vector_store
         if not store.stores_text:
             return set(self._index.index_struct.nodes_dict.values())
-        try:
+        # Some cannot tell; some fail before their first node, as Qdrant: it has no collection yet.
+        with suppress(Exception):
             return {node.node_id for node in store.get_nodes(ids)}
-        except NotImplementedError:  # it cannot tell: what is there is replaced
-            with suppress(NotImplementedError):
-                self._index.delete_nodes(ids)
-            return set()
+        # So what may be there is replaced. If it cannot be reached, what adds the nodes says so.
+        with suppress(Exception):
+            self._index.delete_nodes(ids)
+        return set()
 
 
 class _Built:
