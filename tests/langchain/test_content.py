@@ -25,6 +25,14 @@ AS_BLOCKS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "file": (FILE, {"type": "file", "base64": "aGk=", "mime_type": "x/y"}),
     "note": (NOTE, {"type": "text", "text": "a note"}),
     "link": (LINK, {"type": "text", "text": "x: https://example.org/x"}),
+    "broken": (
+        {"type": "resource", "resource": "f:/x"},
+        {"type": "text", "text": '{"type": "resource", "resource": "f:/x"}'},
+    ),
+    "empty": (
+        {"type": "resource", "resource": {"uri": "f:/x"}},
+        {"type": "text", "text": '{"type": "resource", "resource": {"uri": "f:/x"}}'},
+    ),
     "unknown": (
         {"type": "hologram", "n": 1},
         {"type": "text", "text": '{"type": "hologram", "n": 1}'},

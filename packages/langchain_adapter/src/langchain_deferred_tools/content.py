@@ -47,8 +47,9 @@ def _block(block: Mapping[str, Any]) -> dict[str, Any]:
         return {"type": "text", "text": str(block.get("text", ""))}
     if kind in ("image", "audio"):
         return {"type": kind, "base64": block.get("data"), "mime_type": block.get("mimeType")}
-    if kind == "resource":
-        return _resource(block.get("resource") or {})
+    held = block.get("resource")
+    if kind == "resource" and isinstance(held, Mapping) and held.keys() & {"text", "blob"}:
+        return _resource(held)
     if kind == "resource_link":
         name = block.get("title") or block.get("name") or "resource"
         return {"type": "text", "text": f"{name}: {block.get('uri')}"}

@@ -1,16 +1,18 @@
 """One call of the model's: nothing runs that the session may not call."""
 
 import asyncio
+from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from llama_index.core.tools import BaseTool, ToolOutput
 from llama_index.core.workflow import Context
 from llama_index_instrumentation.dispatcher import active_instrument_tags
+from workflows.runtime.types.results import WaitingForEvent
 
 from deferred_tools.approval import Approve
 from deferred_tools.dispatch import Admitted
-from deferred_tools.errors import HostError, ModelError
+from deferred_tools.errors import DeferredToolsError, HostError, ModelError
 from deferred_tools.nesting import expose, running
 from deferred_tools.search import SearchOutcome
 from deferred_tools.search_request import NAME
@@ -19,7 +21,7 @@ from deferred_tools.toolset import Toolset
 from llama_index.tools.deferred.approving import with_host
 from llama_index.tools.deferred.content import failure, from_output, to_output
 from llama_index.tools.deferred.ledger import Kept, Ledger, digest
-from llama_index.tools.deferred.source import LlamaIndexTool, run_tool
+from llama_index.tools.deferred.source import LlamaIndexTool, raised, run_tool
 
 
 def run_of() -> str:
@@ -62,10 +64,7 @@ class Calls:
         Raises:
             WaitingForEvent: It waits for a human.
         """
-        with running(self.session) as call:
-            output = await run_tool(tool, arguments, self.ctx)
-        await self._learn(self.session, call.session)
-        return output
+        return await self._within(self.session, run_tool(tool, arguments, self.ctx))
 
     async def _search(self, arguments: dict[str, Any]) -> ToolOutput:
         async def search(approve: Approve) -> SearchOutcome:
@@ -105,23 +104,29 @@ class Calls:
         session = self.toolset.called(admitted.session, [admitted.entry.spec.name])
         # Before it runs, so that a crash does not forget what it may have read.
         await self.ledger.add(session)
-        with running(session) as call:
-            output = await self._run(admitted, session, arguments)
-        await self._learn(session, call.session)
-        return output
+        return await self._within(session, self._run(admitted, session, arguments))
 
-    async def _learn(self, before: Session, after: Session) -> None:
-        """Note what agents within a tool were exposed to, for who asks this one, too."""
-        if after != before:
-            await self.ledger.add(after)
-        expose(after.exposed)
+    async def _within(self, session: Session, run: Awaitable[ToolOutput]) -> ToolOutput:
+        """Run a tool, and note what agents in it were exposed to, for who asks this one, too."""
+        try:
+            with running(session) as call:
+                return await run
+        finally:  # whatever came of it: what has been read has been read
+            if call.session != session:
+                await self.ledger.add(call.session)
+            expose(call.session.exposed)
 
     async def _run(
         self, admitted: Admitted, session: Session, arguments: dict[str, Any]
     ) -> ToolOutput:
         spec, tool = admitted.entry.spec, admitted.entry.tool
         if not isinstance(tool, LlamaIndexTool):
-            result = await self.toolset.acall(session, spec.name, arguments, run=run_of())
+            try:
+                result = await self.toolset.acall(session, spec.name, arguments, run=run_of())
+            except (WaitingForEvent, DeferredToolsError):
+                raise
+            except Exception as error:  # noqa: BLE001 - the output holds it
+                return raised(error, name=spec.name, arguments=arguments)
             return to_output(result, name=spec.name, arguments=arguments)
         # The original runs, whose output may hold what no other form does, such as nodes.
         output = await tool.run(admitted.arguments, self.ctx)

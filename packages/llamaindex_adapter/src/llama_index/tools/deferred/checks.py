@@ -79,6 +79,6 @@ def memory_can_be_stored() -> bool:
     )
     try:
         memory.model_dump_json()
-    except TypeError:
+    except (TypeError, ValueError):  # pydantic's own error is one of the latter
         return False
     return True

@@ -6,9 +6,9 @@ and vendors refuse other kinds of images. So those are told in words, and kept i
 """
 
 import base64
-import binascii
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from itertools import groupby
 from typing import Any
 
@@ -25,6 +25,7 @@ from llama_index.core.tools import ToolOutput
 from deferred_tools.sources.base import ToolResult
 
 _IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+_MEDIA = ("image", "audio")
 _PDF = "application/pdf"
 _UNKNOWN = "application/octet-stream"
 
@@ -39,7 +40,7 @@ def to_output(result: ToolResult, *, name: str, arguments: Mapping[str, Any]) ->
     unseen = [
         dict(wire)
         for wire, block in zip(result.content, blocks, strict=True)
-        if isinstance(block, TextBlock) and _data(wire)
+        if isinstance(block, TextBlock) and _holds_data(wire)
     ]
     if not blocks and result.structured is not None:
         blocks = [_text(json.dumps(result.structured, ensure_ascii=False, default=str))]
@@ -74,48 +75,53 @@ def from_output(output: ToolOutput) -> ToolResult:
 
 def _block(wire: Mapping[str, Any]) -> ContentBlock:
     """One MCP block; a kind that is not known becomes its JSON."""
-    kind = wire.get("type")
+    kind, resource = wire.get("type"), wire.get("resource")
     if kind == "text":
         return _text(wire.get("text", ""))
-    if kind in ("image", "audio"):
-        return _media(kind, wire.get("mimeType"), _data(wire))
-    if kind == "resource":
-        resource = wire.get("resource") or {}
+    if kind in _MEDIA:
+        return _media(kind, wire.get("mimeType"), wire.get("data"))
+    if kind == "resource" and isinstance(resource, Mapping):
         if "text" in resource:
             return _text(resource["text"])
-        return _media(resource.get("uri") or "file", resource.get("mimeType"), _data(wire))
+        return _media(resource.get("uri") or "file", resource.get("mimeType"), resource.get("blob"))
     if kind == "resource_link":
         return _text(f"{wire.get('title') or wire.get('name') or 'resource'}: {wire.get('uri')}")
     return _text(json.dumps(dict(wire), ensure_ascii=False, default=str))
 
 
-def _data(wire: Mapping[str, Any]) -> Any:
-    """The base64 of a block, where it has some."""
-    return wire.get("data") or (wire.get("resource") or {}).get("blob")
-
-
-def _media(what: str, mime: str | None, data: Any) -> ContentBlock:
-    mime = mime or _UNKNOWN
+def _media(what: object, mime: object, data: object) -> ContentBlock:
+    told, mime = _sound(what), str(mime or _UNKNOWN)
     held = _decoded(data)
     # Given as base64, because LlamaIndex takes bytes that happen to be base64 for such.
     if held and mime in _IMAGES:
         return ImageBlock(image=base64.b64encode(held), image_mimetype=mime)
     if held and mime == _PDF:
-        title = what.rpartition("/")[2]
+        title = told.rpartition("/")[2]
         return DocumentBlock(data=base64.b64encode(held), document_mimetype=mime, title=title)
-    return _text(f"({what}: {mime}, {len(held)} bytes, which cannot be shown to you)")
+    return _text(f"({told}: {mime}, {len(held)} bytes, which cannot be shown to you)")
 
 
-def _decoded(data: Any) -> bytes:
+def _holds_data(wire: Mapping[str, Any]) -> bool:
+    kind, resource = wire.get("type"), wire.get("resource")
+    if kind == "resource" and isinstance(resource, Mapping):
+        return bool(resource.get("blob"))
+    return kind in _MEDIA and bool(wire.get("data"))
+
+
+def _decoded(data: object) -> bytes:
     try:
-        return base64.b64decode(data or "", validate=True)
-    except (TypeError, ValueError, binascii.Error):
+        return base64.b64decode(data, validate=True) if isinstance(data, str) else b""
+    except ValueError:
         return b""
 
 
-def _text(text: Any) -> TextBlock:
-    """Text that JSON can carry: half of a surrogate pair stops pydantic, and with it the run."""
-    return TextBlock(text=str(text).encode("utf-8", "replace").decode())
+def _text(text: object) -> TextBlock:
+    return TextBlock(text=_sound(text))
+
+
+def _sound(text: object) -> str:
+    """Text without halves of surrogate pairs, which would stop pydantic and with it the run."""
+    return str(text).encode("utf-8", "replace").decode()
 
 
 def _readable(blocks: Iterable[ContentBlock], *, is_error: bool) -> list[ContentBlock]:
@@ -145,8 +151,7 @@ def _told(result: ToolResult, unseen: list[dict[str, Any]]) -> dict[str, Any] | 
     }
     some = {key: value for key, value in told.items() if value is not None}
     # Stored with the workflow's context, whose serializer takes JSON.
-    plain = _text(json.dumps(some, ensure_ascii=False, default=str)).text
-    return json.loads(plain) or None
+    return json.loads(_sound(json.dumps(some, ensure_ascii=False, default=str))) or None
 
 
 # --- to MCP
@@ -160,10 +165,8 @@ def _wire(block: ContentBlock) -> dict[str, Any]:
         url = str(block.url or "")
         if url and not url.startswith("data:"):
             return {"type": "resource_link", "uri": url, "name": block.block_type}
-        try:
+        with suppress(OSError, ValueError):  # nothing in it, or a file that has gone
             return _held(block)
-        except (OSError, ValueError):  # nothing in it, or a file that has gone
-            pass
     return {"type": "text", "text": block.model_dump_json(exclude_none=True)}
 
 

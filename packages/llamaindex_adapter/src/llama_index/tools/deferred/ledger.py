@@ -75,16 +75,7 @@ class Ledger:
 
     async def read(self) -> Kept:
         """What is stored; what cannot be read costs only itself."""
-        found = (await everything(self._store)).get(self._scope)
-        scope: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
-        changes = scope.get("changes")
-        told = changes.values() if isinstance(changes, Mapping) else ()
-        searches = scope.get("searches")
-        return Kept(
-            session=load_session(scope.get("session")),
-            changes=tuple(map(load_session, told)),
-            searches=tuple(searches) if isinstance(searches, list) else (),
-        )
+        return _kept(await self._found())
 
     async def add(self, change: Session) -> None:
         """Note what one call has changed."""
@@ -98,12 +89,33 @@ class Ledger:
 
     async def settle(self) -> Session:
         """Unite what the calls have changed: before the model is asked, when none of them runs."""
-        kept = await self.read()
-        if not kept.changes:
+        found = await self._found()
+        kept = _kept(found)
+        if _in_shape(found) and not kept.changes:
             return kept.session
+        # Whole, so that calls find their place again where something else had been put.
         value = {"session": dump_session(kept.united), "changes": {}}
         await _set(self._store, f"{STATE_KEY}.{self._scope}", value)
         return kept.united
+
+    async def _found(self) -> Any:
+        return (await everything(self._store)).get(self._scope, {})
+
+
+def _kept(found: Any) -> Kept:
+    if not _in_shape(found):
+        logger.warning("a stored ledger cannot be read, tools must be searched again")
+        return Kept(session=load_session(None))
+    changes, searches = found.get("changes", {}), found.get("searches")
+    return Kept(
+        session=load_session(found.get("session")),
+        changes=tuple(map(load_session, changes.values())),
+        searches=tuple(searches) if isinstance(searches, list) else (),
+    )
+
+
+def _in_shape(found: Any) -> bool:
+    return isinstance(found, Mapping) and isinstance(found.get("changes", {}), Mapping)
 
 
 def digest(value: object) -> str:

@@ -77,14 +77,19 @@ async def run_tool(tool: BaseTool, arguments: Mapping[str, Any], ctx: Context | 
     except WaitingForEvent:
         raise
     except Exception as error:  # noqa: BLE001 - the output holds it
-        return ToolOutput(
-            tool_name=tool.metadata.get_name(),
-            content=str(error) or type(error).__name__,
-            raw_input=dict(arguments),
-            raw_output=str(error),
-            is_error=True,
-            exception=error,
-        )
+        return raised(error, name=tool.metadata.get_name(), arguments=arguments)
+
+
+def raised(error: Exception, *, name: str, arguments: Mapping[str, Any]) -> ToolOutput:
+    """What a tool raised, as the output that LlamaIndex's agents make of it."""
+    return ToolOutput(
+        tool_name=name,
+        content=str(error) or type(error).__name__,
+        raw_input=dict(arguments),
+        raw_output=str(error),
+        is_error=True,
+        exception=error,
+    )
 
 
 def to_tool(item: object, source: str) -> LlamaIndexTool | tuple[LlamaIndexTool, ...]:
