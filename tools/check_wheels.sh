@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds both distributions and installs them as a user would: core alone, then the demo's extra.
+# Builds all distributions and installs them as a user would: core alone, then each adapter without
+# the other's framework.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -59,3 +60,42 @@ with Toolset.from_sources([hello]) as toolset:
     assert toolset.registry.names() == ('hello',)
 print('adapter from wheels: entry points found')
 "
+
+llama=$(ls "$work"/dist/llama_index_tools_deferred-*.whl)
+# The folders above ours are shared: one __init__.py there, and every other package is gone.
+listing=$("$work/core/bin/python" -c \
+    'import sys, zipfile; print(*zipfile.ZipFile(sys.argv[1]).namelist(), sep="\n")' "$llama")
+if grep -E '^llama_index/(tools/)?[^/]*$' <<<"$listing"; then
+    echo "the wheel has files of its own in folders that it shares with LlamaIndex's" >&2
+    exit 1
+fi
+grep -qx 'llama_index/tools/deferred/py.typed' <<<"$listing"
+uv venv --quiet "$work/llama"
+uv pip install --quiet --python "$work/llama/bin/python" \
+    "$work"/dist/deferred_tools-*.whl "$llama" llama-index-tools-mcp "pydantic<2.14"
+"$work/llama/bin/python" - <<'PY'
+import sys
+from importlib.metadata import distributions
+
+import llama_index.tools.mcp  # another package in the same folder
+from deferred_tools import Toolset
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.llms import MockLLM
+from llama_index.core.tools import FunctionTool
+from llama_index.tools.deferred import DeferredTools
+
+installed = {d.metadata["Name"].lower() for d in distributions()}
+assert not any(name.startswith("langchain") for name in installed), installed
+assert not [name for name in sys.modules if name.startswith(("langchain", "langgraph"))]
+
+
+def hello() -> str:
+    """Says hello."""
+    return "hello"
+
+
+with Toolset.from_sources([FunctionTool.from_defaults(hello)]) as toolset:
+    DeferredTools(toolset).attach(FunctionAgent(llm=MockLLM()))
+    assert toolset.registry.names() == ("hello",)
+print("LlamaIndex adapter from wheels: entry point found, beside llama-index-tools-mcp")
+PY

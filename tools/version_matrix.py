@@ -1,4 +1,4 @@
-"""Runs the LangChain tests with the oldest versions that we declare, and with the newest.
+"""Runs the adapters' tests with the oldest versions that they declare, and with the newest.
 
     python tools/version_matrix.py [combination ...]
 
@@ -17,7 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-CORE, ADAPTER = ROOT / "packages/core", ROOT / "packages/langchain_adapter"
+CORE = ROOT / "packages/core"
+LANGCHAIN = ROOT / "packages/langchain_adapter"
+LLAMA_INDEX = ROOT / "packages/llamaindex_adapter"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,26 +27,38 @@ class Combination:
     """Which versions of what, and the tests that must pass with them."""
 
     name: str
+    adapter: Path
     resolution: str
     """As uv calls it: `lowest-direct` or `highest`."""
     core_extras: tuple[str, ...] = ()
     adapter_extras: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ("pytest", "pytest-timeout")
-    """What the tests themselves need, always the newest."""
+    bounds: tuple[str, ...] = ()
+    """Requirements beyond those of the packages."""
+    tools: tuple[str, ...] = ()
+    """What the tests need besides pytest, always the newest."""
     tests: tuple[str, ...]
+    without: tuple[str, ...] = ()
+    """Tests among them of things that these versions do not have."""
     options: tuple[str, ...] = ()
 
 
 def _core(name: str, resolution: str) -> Combination:
     """langchain-core alone, as a plain loop needs it; the conftest of its tests needs more."""
     tests = ("tests/langchain/test_conversation.py",)
-    return Combination(name=name, resolution=resolution, tests=tests, options=("--noconftest",))
+    return Combination(
+        name=name,
+        adapter=LANGCHAIN,
+        resolution=resolution,
+        tests=tests,
+        options=("--noconftest",),
+    )
 
 
 def _agents(name: str, resolution: str) -> Combination:
     """Everything. The tests left out are of things that the oldest langchain does not have."""
     return Combination(
         name=name,
+        adapter=LANGCHAIN,
         resolution=resolution,
         core_extras=("mcp",),
         adapter_extras=("agents",),
@@ -56,8 +70,6 @@ def _agents(name: str, resolution: str) -> Combination:
             "mcp-server-git",
             "mcp-server-time",
             "psycopg[binary]",
-            "pytest",
-            "pytest-timeout",
         ),
         tests=(
             "tests/langchain/mcp",
@@ -77,6 +89,65 @@ def _agents(name: str, resolution: str) -> Combination:
     )
 
 
+_STORABLE = "pydantic<2.14"
+"""With which LlamaIndex can store its memory."""
+_AGENTS = "tests/llamaindex/test_agents.py"
+
+
+def _llama(name: str, resolution: str, *without: str) -> Combination:
+    """Everything that needs no vendor's package, whose newest wants a newer LlamaIndex."""
+    return Combination(
+        name=name,
+        adapter=LLAMA_INDEX,
+        resolution=resolution,
+        core_extras=("mcp",),
+        bounds=(_STORABLE,),
+        tools=("hypothesis",),
+        tests=(
+            _AGENTS,
+            "tests/llamaindex/test_approval.py",
+            "tests/llamaindex/test_arguments.py",
+            "tests/llamaindex/test_callers.py",
+            "tests/llamaindex/test_handoff.py",
+            "tests/llamaindex/test_inheritance.py",
+            "tests/llamaindex/test_memory.py",
+            "tests/llamaindex/test_names.py",
+            "tests/llamaindex/test_restored_state.py",
+            "tests/llamaindex/test_search_and_bind.py",
+            "tests/llamaindex/test_source.py",
+            "tests/llamaindex/test_tool_specs.py",
+            "tests/llamaindex/test_tools.py",
+            "tests/llamaindex/test_trifecta.py",
+            "tests/llamaindex/test_versions.py",
+            "tests/llamaindex/test_workflow.py",
+        ),
+        without=without,
+    )
+
+
+def _llama_newest_pydantic() -> Combination:
+    """What users are asked not to have, but may: we work, and say what of LlamaIndex does not."""
+    return Combination(
+        name="llama-newest-pydantic",
+        adapter=LLAMA_INDEX,
+        resolution="highest",
+        tests=(
+            "tests/llamaindex/test_search_and_bind.py",
+            "tests/llamaindex/test_versions.py",
+            "tests/llamaindex/test_workflow.py",
+        ),
+        without=(
+            "tests/llamaindex/test_search_and_bind.py::"
+            "test_the_block_and_what_was_said_are_the_same_bytes_in_each_call_of_the_model",
+        ),
+        options=(
+            "-n0",
+            *("-W", "ignore:with the installed pydantic"),
+            *("-W", "ignore:Skipping serialization of known unserializable key"),
+        ),
+    )
+
+
 COMBINATIONS = {
     combination.name: combination
     for combination in (
@@ -84,6 +155,17 @@ COMBINATIONS = {
         _core("core-newest", "highest"),
         _agents("oldest", "lowest-direct"),
         _agents("newest", "highest"),
+        _llama(
+            "llama-oldest",
+            "lowest-direct",
+            f"{_AGENTS}::test_a_formatter_of_the_users_own_still_formats",
+            f"{_AGENTS}::test_a_react_agent_that_says_nothing_or_nonsense_is_asked_again",
+            f"{_AGENTS}::test_a_run_that_asks_too_often_ends_as_llama_index_ends_it",
+            f"{_AGENTS}::test_an_answer_in_a_class_is_made_of_what_the_tools_said[workflow]",
+            f"{_AGENTS}::test_the_block_follows_the_system_prompt_or_stands_alone[prompt-react]",
+        ),
+        _llama("llama-newest", "highest"),
+        _llama_newest_pydantic(),
     )
 }
 
@@ -104,12 +186,13 @@ def passes(combination: Combination) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         python = str(Path(folder, "bin", "python"))
         uv, into = _uv(), ["pip", "install", "--quiet", "--python", python]
+        left_out = [f"--deselect={test}" for test in combination.without]
         return (
             _run(uv, "venv", "--quiet", "--python", sys.executable, folder)
             and _run(uv, *into, "--resolution", combination.resolution, *requirements(combination))
-            and _run(uv, *into, *combination.tools)
+            and _run(uv, *into, *_TOOLS, *combination.tools)
             and _run(python, "-c", _VERSIONS)
-            and _run(python, "-m", "pytest", *combination.options, *combination.tests)
+            and _run(python, "-m", "pytest", *combination.options, *left_out, *combination.tests)
         )
 
 
@@ -117,23 +200,28 @@ def requirements(combination: Combination) -> list[str]:
     """Both packages, and what they require: only what is named here is taken at its oldest."""
     return [
         str(CORE),
-        str(ADAPTER),
+        str(combination.adapter),
         *_required(CORE, combination.core_extras),
-        *_required(ADAPTER, combination.adapter_extras),
+        *_required(combination.adapter, combination.adapter_extras),
+        *combination.bounds,
     ]
 
 
 def _required(package: Path, extras: Sequence[str]) -> list[str]:
     """What a package requires of others than ourselves."""
     project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
-    optional = project["optional-dependencies"]
+    optional = project.get("optional-dependencies", {})
     lists = [project["dependencies"], *(optional[extra] for extra in extras)]
     return [line for some in lists for line in some if not line.startswith("deferred-tools")]
 
 
+_TOOLS = ("pytest", "pytest-timeout", "pytest-xdist")
 _VERSIONS = """
 from importlib.metadata import distributions
-known = ("langchain", "langchain-core", "langgraph", "langgraph-prebuilt", "mcp", "pydantic")
+known = (
+    "langchain", "langchain-core", "langgraph", "langgraph-prebuilt", "llama-index-core",
+    "llama-index-workflows", "mcp", "pydantic",
+)
 print(*sorted(f"{d.name} {d.version}" for d in distributions() if d.name in known), sep=", ")
 """
 

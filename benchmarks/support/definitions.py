@@ -7,11 +7,14 @@ import gzip
 import json
 import os
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+ANSWER = "ok"
+"""What every tool answers."""
 SIZE = 5_549
 """Tools in the corpus, and made up where there is none."""
 _VERBS = ("create", "list", "get", "update", "delete", "search", "export", "merge")
@@ -50,6 +53,15 @@ def take(pool: Sequence[Definition], count: int) -> list[Definition]:
         Definition(f"{one.server}-{round_}" if round_ else one.server, one.raw)
         for round_, one in ((at // len(pool), pool[at % len(pool)]) for at in range(count))
     ]
+
+
+def names(definitions: Sequence[Definition]) -> list[str]:
+    """A name that every provider accepts for each, no two the same."""
+    found: dict[str, None] = {}
+    for number, one in enumerate(definitions):
+        name = re.sub(r"[^a-zA-Z0-9_-]", "_", f"{one.server}__{one.raw['name']}")[:64]
+        found[name if name not in found else f"{name[:57]}_{number}"] = None
+    return list(found)
 
 
 def _made_up(number: int, dice: random.Random) -> Definition:

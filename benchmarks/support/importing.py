@@ -24,10 +24,10 @@ MOST = 5
 def measure(*, repeats: int) -> Measured:
     """By the clock against what is there anyway, and by `-X importtime`."""
     with tempfile.TemporaryDirectory() as folder:
-        python = _Python.caching(folder)
-        added = python.loads()
-        timings = _timings(python, added, repeats)
-        contributors = _contributors(python)
+        python = Python.caching(folder)
+        added = python.loads(PYDANTIC, OURS)
+        timings = python.timings(_programs(added), repeats)
+        contributors = python.contributors(PYDANTIC, OURS)
     ours, base = timings["deferred_tools"], timings["pydantic, one model made"]
     rows: list[Row] = [
         {
@@ -58,13 +58,13 @@ def measure(*, repeats: int) -> Measured:
 
 
 @dataclass(frozen=True)
-class _Python:
+class Python:
     """Starts of this Python."""
 
     environment: Mapping[str, str]
 
     @classmethod
-    def caching(cls, folder: str) -> "_Python":
+    def caching(cls, folder: str) -> "Python":
         """Keeps compiled modules in `folder`, whatever this environment does with them."""
         kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
         return cls({**kept, "PYTHONPYCACHEPREFIX": folder})
@@ -76,10 +76,10 @@ class _Python:
             command, env=self.environment, capture_output=True, text=True, check=True
         )
 
-    def loads(self) -> set[str]:
-        """The modules that ours loads beyond pydantic's. Compiles them all on the way."""
+    def loads(self, base: str, ours: str) -> set[str]:
+        """The modules that `ours` loads beyond those of `base`. Compiles them all on the way."""
         program = (
-            f"import sys, json\n{PYDANTIC}before = set(sys.modules)\n{OURS}\n"
+            f"import sys, json\n{base}\nbefore = set(sys.modules)\n{ours}\n"
             "print(json.dumps(sorted(set(sys.modules) - before)))"
         )
         return set(json.loads(self.run(program).stdout))
@@ -94,36 +94,38 @@ class _Python:
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         return Sample(wall * 1e3, cpu * 1e3)
 
+    def timings(self, programs: Mapping[str, str], repeats: int) -> dict[str, Timing]:
+        """Starts of each program, in turn, so that all see the same machine."""
+        samples: dict[str, list[Sample]] = {name: [] for name in programs}
+        for _ in range(repeats):
+            for name, program in programs.items():
+                samples[name].append(self.timed(program))
+        return {name: Timing.of(of) for name, of in samples.items()}
 
-def _timings(python: _Python, added: set[str], repeats: int) -> dict[str, Timing]:
+    def contributors(self, base: str, ours: str, repeats: int = 5) -> list[Row]:
+        """The packages that take most of `ours` beyond `base`, and all others together."""
+        program = f"import sys\n{base}\nsys.stderr.write('|\\n')\n{ours}"
+        runs: dict[str, list[float]] = {}
+        for _ in range(repeats):
+            told = self.run(program, "-X", "importtime").stderr
+            for package, own in _own_times(told.partition("|\n")[2]).items():
+                runs.setdefault(package, []).append(own)
+        medians = {package: statistics.median(times) for package, times in runs.items()}
+        ranked = sorted(medians.items(), key=lambda item: -item[1])
+        rows: list[Row] = [{"package": package, "ms": own} for package, own in ranked[:MOST]]
+        rest = sum(own for _, own in ranked[MOST:])
+        return [*rows, {"package": f"{len(ranked) - MOST} others", "ms": rest}]
+
+
+def _programs(added: set[str]) -> dict[str, str]:
     standard = sorted(name for name in added if name.split(".")[0] in sys.stdlib_module_names)
-    programs = {
+    return {
         "nothing": "pass",
         "pydantic": "import pydantic",
         "pydantic, one model made": PYDANTIC,
         "and what we use of the standard library": f"{PYDANTIC}import {', '.join(standard)}",
         "deferred_tools": OURS,
     }
-    samples: dict[str, list[Sample]] = {name: [] for name in programs}
-    for _ in range(repeats):
-        for name, program in programs.items():
-            samples[name].append(python.timed(program))
-    return {name: Timing.of(of) for name, of in samples.items()}
-
-
-def _contributors(python: _Python, repeats: int = 5) -> list[Row]:
-    """The packages that take most, and all others together."""
-    program = f"import sys\n{PYDANTIC}sys.stderr.write('|\\n')\n{OURS}"
-    runs: dict[str, list[float]] = {}
-    for _ in range(repeats):
-        told = python.run(program, "-X", "importtime").stderr
-        for package, own in _own_times(told.partition("|\n")[2]).items():
-            runs.setdefault(package, []).append(own)
-    medians = {package: statistics.median(times) for package, times in runs.items()}
-    ranked = sorted(medians.items(), key=lambda item: -item[1])
-    rows: list[Row] = [{"package": package, "ms": own} for package, own in ranked[:MOST]]
-    rest = sum(own for _, own in ranked[MOST:])
-    return [*rows, {"package": f"{len(ranked) - MOST} others", "ms": rest}]
 
 
 def _own_times(told: str) -> dict[str, float]:

@@ -3,7 +3,6 @@
 Needs langchain-core only: it also runs in the environments of peers that cannot share ours.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,9 +14,8 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field
-from support.definitions import Definition
+from support.definitions import ANSWER, Definition, names
 
-ANSWER = "ok"
 JSON, FUNCTIONS = "JSON Schema tools", "@tool functions"
 """The two kinds of tools that LangChain's users have."""
 
@@ -64,7 +62,7 @@ def json_tools(definitions: Sequence[Definition]) -> list[BaseTool]:
     """`json_tool` of each."""
     return [
         json_tool(name, one.raw.get("description") or "", one.raw.get("inputSchema") or {})
-        for name, one in zip(_names(definitions), definitions, strict=True)
+        for name, one in zip(names(definitions), definitions, strict=True)
     ]
 
 
@@ -74,17 +72,8 @@ def function_tools(definitions: Sequence[Definition]) -> list[BaseTool]:
         StructuredTool.from_function(
             _function(), name=name, description=one.raw.get("description") or name
         )
-        for name, one in zip(_names(definitions), definitions, strict=True)
+        for name, one in zip(names(definitions), definitions, strict=True)
     ]
-
-
-def _names(definitions: Sequence[Definition]) -> list[str]:
-    """A name that every provider accepts for each, no two the same."""
-    names: dict[str, None] = {}
-    for number, one in enumerate(definitions):
-        name = re.sub(r"[^a-zA-Z0-9_-]", "_", f"{one.server}__{one.raw['name']}")[:64]
-        names[name if name not in names else f"{name[:57]}_{number}"] = None
-    return list(names)
 
 
 def _nothing(**_: Any) -> str:

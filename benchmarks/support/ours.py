@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from support.definitions import Definition
-from support.langchain_tools import ANSWER
+from support.definitions import ANSWER, Definition
 
 from deferred_tools import (
     Caller,

@@ -10,6 +10,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from support.definitions import Definition, take
 from support.langchain_tools import json_tools
 from support.ours import toolset
+from support.queries import QUERIES
 from support.report import Goal, Measured, Row, Table
 
 from deferred_tools import Caller, Limits, Session, ToolSummary
@@ -22,18 +23,6 @@ SIZES = (10, 100, 1_000, 5_549, 20_000)
 PREFIXES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_549)
 BUDGET = Limits().prompt_tokens
 NO_BUDGET = 10**9
-QUERIES = (
-    "create an issue in a repository",
-    "send a message to a channel and pin it",
-    "list the invoices of a customer",
-    "query a database table",
-    "take a screenshot of a web page",
-    "translate a document into another language",
-    "restart a deployment in the cluster",
-    "find papers about a topic and download them",
-    "add an event to the calendar and invite people",
-    "deploy a static site",
-)
 
 
 def measure(pool: Sequence[Definition], count: Count) -> Measured:

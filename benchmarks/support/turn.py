@@ -11,8 +11,8 @@ from langchain_core.messages import HumanMessage, ToolCall
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.memory import InMemorySaver
 from support.clock import Sample, Timing, timed
-from support.definitions import Definition, take
-from support.langchain_tools import ANSWER, NoOpModel, json_tool, json_tools
+from support.definitions import ANSWER, Definition, take
+from support.langchain_tools import NoOpModel, json_tool, json_tools
 from support.ours import AskedEveryTime, toolset
 from support.parts import parts
 from support.report import Goal, Measured, Row, Table

@@ -1,13 +1,8 @@
 """Each behaviour twice, in `invoke` and in `ainvoke`; toolsets that are closed afterwards."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, closing
-from typing import Any
-
 import pytest
 
-from deferred_tools import Toolset
-from tests.support.agents import MakeToolset, Runner, Tools
+from tests.support.agents import Runner, Tools
 
 
 @pytest.fixture(params=["sync", "async"])
@@ -26,14 +21,3 @@ def tools(request: pytest.FixtureRequest) -> Tools:
 def functions() -> Tools:
     """Tools that note each run, as plain functions: where the kind makes no difference."""
     return Tools("function")
-
-
-@pytest.fixture
-def toolset_of() -> Iterator[MakeToolset]:
-    """Makes toolsets, and closes them."""
-    with ExitStack() as opened:
-
-        def make(*sources: object, **options: Any) -> Toolset:
-            return opened.enter_context(closing(Toolset.from_sources(*sources, **options)))
-
-        yield make

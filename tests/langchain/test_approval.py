@@ -11,10 +11,10 @@ from langgraph.types import Command
 from deferred_tools import Toolset
 from langchain_deferred_tools.interrupting import KIND
 from langchain_deferred_tools.state import STATE_KEY
-from tests.langchain.test_observers import Observer
-from tests.support.agents import MakeToolset, Runner, agent_of, answers, thread, told
+from tests.support.agents import MakeToolset, Runner, Tools, agent_of, answers, thread, told
 from tests.support.graphs import Built
 from tests.support.guarded import Guarded, settings
+from tests.support.observer import Observer
 from tests.support.scripted_model import call, says
 
 DONE = says(text="ok")
@@ -24,7 +24,7 @@ TWO = ["fetch_page", "read_vault"]
 @pytest.fixture
 def guarded(request: pytest.FixtureRequest) -> Guarded:
     """The tools, as functions unless a test says otherwise."""
-    return Guarded(getattr(request, "param", "function"))
+    return Guarded(Tools(getattr(request, "param", "function")))
 
 
 @pytest.fixture

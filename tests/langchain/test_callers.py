@@ -8,7 +8,7 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from deferred_tools import Caller, Grant, Grants, Tier, Toolset, ToolSpec
+from deferred_tools import Caller, Grant, Grants, Tier, Toolset
 from deferred_tools.testing.sources import ScriptedSource, ScriptedTool, ready
 from tests.support.agents import (
     MakeToolset,
@@ -21,24 +21,8 @@ from tests.support.agents import (
     told,
     until,
 )
+from tests.support.policies import Broken, Switch
 from tests.support.scripted_model import call, says
-
-
-class Switch:
-    """A policy that a test turns on and off."""
-
-    def __init__(self) -> None:
-        self.on = True
-
-    def allows(self, caller: Caller, spec: ToolSpec) -> bool:
-        return self.on
-
-
-class Broken:
-    """A policy that fails."""
-
-    def allows(self, caller: Caller, spec: ToolSpec) -> bool:
-        raise RuntimeError("the directory is down")
 
 
 def nobody(context: Any, config: Mapping[str, Any]) -> Caller | None:

@@ -16,7 +16,7 @@ from deferred_tools.nesting import asking
 from langchain_deferred_tools import Conversation
 from langchain_deferred_tools.middleware import DeferredToolsMiddleware
 from langchain_deferred_tools.state import STATE_KEY
-from tests.support.agents import MakeToolset, Runner, agent_of, answers, thread, told
+from tests.support.agents import MakeToolset, Runner, Tools, agent_of, answers, thread, told
 from tests.support.guarded import Guarded, settings
 from tests.support.scripted_model import ScriptedModel, call, says
 
@@ -26,7 +26,7 @@ ASK = says(call("helper", task="go"))
 
 @pytest.fixture
 def guarded() -> Guarded:
-    return Guarded("function")
+    return Guarded(Tools("function"))
 
 
 @pytest.fixture

@@ -6,34 +6,12 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import InjectedToolCallId, StructuredTool, tool
 from langgraph.types import Command
 
-from deferred_tools import Caller, ToolResult, hookimpl
+from deferred_tools import Caller, hookimpl
 from tests.support.agents import MakeToolset, Runner, Tools, agent_of
+from tests.support.observer import Observer
 from tests.support.scripted_model import call, says
 
 ROOT = Caller.root()
-
-
-class Observer:
-    """Notes all that it hears."""
-
-    def __init__(self) -> None:
-        self.heard: list[tuple[Any, ...]] = []
-
-    @hookimpl
-    def deferred_tools_searched(self, caller: Caller, query: str, found: tuple[str, ...]) -> None:
-        self.heard.append(("searched", caller, query, found))
-
-    @hookimpl
-    def deferred_tools_enabled(self, caller: Caller, names: tuple[str, ...]) -> None:
-        self.heard.append(("enabled", caller, names))
-
-    @hookimpl
-    def deferred_tools_called(self, caller: Caller, name: str, result: ToolResult) -> None:
-        self.heard.append(("called", caller, name, result.text, result.is_error))
-
-    @hookimpl
-    def deferred_tools_refused(self, caller: Caller, name: str, error: Exception) -> None:
-        self.heard.append(("refused", caller, name, type(error).__name__))
 
 
 def test_a_walk_is_heard_step_by_step(

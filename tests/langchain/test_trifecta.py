@@ -10,7 +10,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Command
 
 from langchain_deferred_tools.state import STATE_KEY, change_to, load_session
-from tests.support.agents import MakeToolset, Runner, agent_of, answers, thread, told
+from tests.support.agents import MakeToolset, Runner, Tools, agent_of, answers, thread, told
 from tests.support.graphs import Built
 from tests.support.guarded import Guarded, settings
 from tests.support.review import edit, review
@@ -22,7 +22,7 @@ DONE = says(text="ok")
 @pytest.fixture(params=["function", "langchain"])
 def guarded(request: pytest.FixtureRequest) -> Guarded:
     """The tools, of both kinds."""
-    return Guarded(request.param)
+    return Guarded(Tools(request.param))
 
 
 def search(*names: str) -> Any:

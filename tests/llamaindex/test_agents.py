@@ -1,26 +1,33 @@
 """The same walk in every kind of agent that LlamaIndex has, with all that agents can be given."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from llama_index.core.agent.react import ReActChatFormatter
-from llama_index.core.agent.workflow import AgentOutput, FunctionAgent, ReActAgent
+from llama_index.core.agent.workflow import (
+    AgentOutput,
+    BaseWorkflowAgent,
+    FunctionAgent,
+    ReActAgent,
+)
 from llama_index.core.llms import ChatMessage, ImageBlock, MessageRole, TextBlock
 from llama_index.core.workflow import Context, WorkflowRuntimeError
 from pydantic import BaseModel
 
+from deferred_tools import Caller
 from llama_index.tools.deferred import DeferredTools
-from tests.support.llama_agents import KINDS, Kind, Tools, agent_of, arun, run
+from tests.support.llama_agents import EVERY_KIND, KINDS, Kind, Ran, Tools, agent_of, arun, run
 from tests.support.llama_model import ScriptedLLM, answers, call, calls, thinks
 from tests.support.tools import MakeToolset, listed
 
 SEARCH = call("tool_search", names=["get_weather"])
 WEATHER = call("get_weather", city="Oslo")
 
-of_every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.id)
+of_each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 
 
-@of_every_kind
+@pytest.mark.parametrize("kind", EVERY_KIND, ids=lambda kind: kind.id)
 def test_an_agent_finds_a_tool_calls_it_and_keeps_its_own(
     toolset_of: MakeToolset, functions: Tools, kind: Kind
 ) -> None:
@@ -40,12 +47,12 @@ def test_an_agent_finds_a_tool_calls_it_and_keeps_its_own(
     assert ran.answer == "ok"
 
 
-@of_every_kind
+@of_each_kind
 def test_a_call_that_is_refused_does_not_end_the_run(
     toolset_of: MakeToolset, functions: Tools, kind: Kind
 ) -> None:
-    script = [WEATHER, call("no_such_tool"), "ok"]
-    ran = run(kind.agent(toolset_of([functions.weather]), *script)[1])
+    toolset = toolset_of([functions.weather])
+    ran = run(kind.agent(toolset, WEATHER, call("no_such_tool"), "ok")[1])
     early, unknown = ran.told
     assert early[:2] == ("get_weather", True)
     assert "tool_search" in early[2]
@@ -54,23 +61,24 @@ def test_a_call_that_is_refused_does_not_end_the_run(
     assert (functions.ran, ran.answer) == ([], "ok")
 
 
-@of_every_kind
+@of_each_kind
 @pytest.mark.parametrize("prompt", ["You help.", None], ids=["prompt", "no-prompt"])
 def test_the_block_follows_the_system_prompt_or_stands_alone(
     toolset_of: MakeToolset, functions: Tools, kind: Kind, prompt: str | None
 ) -> None:
-    llm, agent = kind.agent(toolset_of([functions.weather]), "ok", system_prompt=prompt)
+    toolset = toolset_of([functions.weather])
+    llm, agent = kind.agent(toolset, "ok", system_prompt=prompt)
     run(agent)
     [asked] = llm.asked
     assert listed(asked.system) == ["get_weather"]
     assert [message.role for message in asked.messages] == [MessageRole.SYSTEM, MessageRole.USER]
-    before, _, block = asked.system.partition("<available_tools>")
-    assert (prompt or "") in before
-    assert "get_weather" not in before
-    assert block.endswith("</available_tools>")
+    block = toolset.prompt(Caller.root())
+    assert asked.system.endswith(block)
+    assert asked.system.count(block) == 1
+    assert (prompt or "") in asked.system
 
 
-@of_every_kind
+@of_each_kind
 def test_a_run_that_asks_too_often_ends_as_llama_index_ends_it(
     toolset_of: MakeToolset, functions: Tools, kind: Kind
 ) -> None:
@@ -80,17 +88,12 @@ def test_a_run_that_asks_too_often_ends_as_llama_index_ends_it(
     assert functions.ran == []
     llm, agent = kind.agent(toolset, SEARCH, WEATHER, "so far")
     ran = run(agent, max_iterations=2, early_stopping_method="generate")
-    assert ran.answer == says_or_thinks(kind, "so far")
+    assert "so far" in ran.answer
     assert llm.asked[-1].names == []
     assert functions.ran == []
 
 
-def says_or_thinks(kind: Kind, text: str) -> str:
-    """What the model said, which LlamaIndex does not read in a last answer."""
-    return kind.says(text).content or ""
-
-
-@of_every_kind
+@of_each_kind
 def test_an_answer_in_a_class_is_made_of_what_the_tools_said(
     toolset_of: MakeToolset, functions: Tools, kind: Kind
 ) -> None:
@@ -153,7 +156,7 @@ def test_a_formatter_of_the_users_own_still_formats(
     toolset_of: MakeToolset, functions: Tools
 ) -> None:
     class Loud(ReActChatFormatter):
-        def format(self, *args: object, **kwargs: object) -> list[ChatMessage]:
+        def format(self, *args: Any, **kwargs: Any) -> list[ChatMessage]:
             system, *rest = super().format(*args, **kwargs)
             return [ChatMessage(role=system.role, content=f"LOUD {system.content}"), *rest]
 
@@ -172,8 +175,9 @@ def test_a_formatter_of_the_users_own_still_formats(
 def test_a_react_agent_that_says_nothing_or_nonsense_is_asked_again(
     toolset_of: MakeToolset, functions: Tools
 ) -> None:
-    script = ["", "Action: tool_search", thinks("tool_search", names=["get_weather"])]
-    llm = ScriptedLLM.of(*script, thinks("get_weather", city="Oslo"), answers("ok"))
+    search = thinks("tool_search", names=["get_weather"])
+    weather = thinks("get_weather", city="Oslo")
+    llm = ScriptedLLM.of("", "Action: tool_search", search, weather, answers("ok"))
     agent = DeferredTools(toolset_of([functions.weather])).attach(ReActAgent(llm=llm))
     ran = run(agent)
     assert ran.told[-1] == ("get_weather", False, "sunny in Oslo")
@@ -224,3 +228,26 @@ def test_another_agent_of_the_same_class_is_not_touched(
     assert llm.asked[0].system == ""
     assert type(other) is FunctionAgent
     assert isinstance(ours, FunctionAgent)
+
+
+@pytest.mark.parametrize("kind", [FunctionAgent, ReActAgent])
+def test_a_copy_of_an_agent_has_its_own_name_and_tools(
+    toolset_of: MakeToolset, functions: Tools, kind: type[BaseWorkflowAgent]
+) -> None:
+    agent = kind(llm=ScriptedLLM.of(), tools=[functions.static("first")], name="one")
+    DeferredTools(toolset_of([functions.weather])).attach(agent)
+    say = thinks if kind is ReActAgent else lambda *a, **k: calls(call(*a, **k))
+    llm = ScriptedLLM.of(say("first"), say("second"), say("tool_search"), answers("ok"))
+    changes = {"name": "two", "llm": llm, "tools": [functions.static("second")]}
+    copy = agent.model_copy(update=changes)
+
+    async def talk() -> tuple[Ran, Any]:
+        ctx = Context(copy)
+        return await arun(copy, "go", ctx), await ctx.store.get("deferred_tools")
+
+    ran, kept = asyncio.run(talk())
+    assert [(name, is_error) for name, is_error, _ in ran.told[:2]] == [
+        ("first", True),
+        ("second", False),
+    ]
+    assert list(kept) == ["agent:two"]

@@ -138,13 +138,33 @@ def test_a_refusal_is_an_error_in_its_words() -> None:
     assert failure("no", name="t", arguments={}).content == "Error: no"
 
 
-wires = st.sampled_from([wire for wire, _ in AS_BLOCKS.values()])
+sound = st.sampled_from([wire for wire, _ in AS_BLOCKS.values()])
+anything = st.recursive(
+    st.none()
+    | st.integers()
+    | st.text(st.characters(exclude_categories=()))
+    | st.sampled_from(["image/png", "aGk="]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(), inner, max_size=2),
+    max_leaves=4,
+)
+held = st.fixed_dictionaries(
+    {}, optional=dict.fromkeys(["uri", "blob", "mimeType", "text"], anything)
+)
+hostile = st.fixed_dictionaries(
+    {"type": st.sampled_from(["text", "image", "audio", "resource", "resource_link", "x"])},
+    optional={
+        **dict.fromkeys(["text", "data", "mimeType", "uri", "name", "title"], anything),
+        "resource": anything | held,
+    },
+)
 
 
-@given(st.lists(wires), st.booleans())
+@given(st.lists(sound | hostile, max_size=4), st.booleans())
 def test_no_content_stops_a_run(content: list[dict[str, Any]], is_error: bool) -> None:
     output = output_of(*content, is_error=is_error)
     assert output.content.strip()
+    assert JsonSerializer().serialize(output)
+    assert all(answers_sent(output.blocks).values())
     back = from_output(output)
     assert back.is_error is is_error
     assert len(back.content) == len(output.blocks)

@@ -23,10 +23,10 @@ def refused(ran: Ran) -> list[bool]:
 
 
 def test_the_first_call_of_the_model_binds_the_agents_own_tools_and_the_search_only(
-    toolset_of: MakeToolset, tools: Tools
+    toolset_of: MakeToolset, functions: Tools
 ) -> None:
-    own = [tools.static("first"), tools.static("second")]
-    llm, agent = agent_of(toolset_of([tools.weather, tools.email]), "ok", tools=own)
+    own = [functions.static("first"), functions.static("second")]
+    llm, agent = agent_of(toolset_of([functions.weather, functions.email]), "ok", tools=own)
     run(agent)
     [asked] = llm.asked
     assert asked.names == ["first", "second", "tool_search"]
@@ -70,10 +70,10 @@ def test_a_tool_that_is_not_enabled_is_refused_by_name_and_the_run_goes_on(
 
 
 def test_what_a_caller_may_not_know_of_is_told_as_what_does_not_exist(
-    toolset_of: MakeToolset, tools: Tools
+    toolset_of: MakeToolset, functions: Tools
 ) -> None:
     llm, agent = agent_of(
-        toolset_of([tools.weather, tools.email]),
+        toolset_of([functions.weather, functions.email]),
         calls(call("tool_search", query="weather"), call("tool_search", names=["get_weather"])),
         calls(call("get_weather", city="Oslo"), call("get_wx", city="Oslo")),
         "ok",
@@ -87,15 +87,15 @@ def test_what_a_caller_may_not_know_of_is_told_as_what_does_not_exist(
     is_error, text = told["get_weather"]
     assert is_error
     assert text.replace("get_weather", "get_wx") == told["get_wx"][1]
-    assert tools.ran == []
+    assert functions.ran == []
 
 
 @pytest.mark.parametrize("order", [["get_weather", "send_email"], ["send_email", "get_weather"]])
 def test_two_searches_side_by_side_enable_both_in_the_order_of_the_calls(
-    toolset_of: MakeToolset, tools: Tools, order: list[str]
+    toolset_of: MakeToolset, functions: Tools, order: list[str]
 ) -> None:
     llm, agent = agent_of(
-        toolset_of([tools.weather, tools.email]),
+        toolset_of([functions.weather, functions.email]),
         calls(*(call("tool_search", names=[name]) for name in order)),
         calls(call("get_weather", city="Oslo"), call("send_email", to="me")),
         "ok",
@@ -148,11 +148,11 @@ def test_eight_searches_side_by_side_lose_nothing_and_keep_their_order(
 
 
 def test_what_is_enabled_stays_so_in_later_runs_of_its_own_context_only(
-    toolset_of: MakeToolset, tools: Tools
+    toolset_of: MakeToolset, functions: Tools
 ) -> None:
     weather = calls(call("get_weather", city="Oslo"))
     llm, agent = agent_of(
-        toolset_of([tools.weather]), search("get_weather"), "ok", weather, "ok", weather, "ok"
+        toolset_of([functions.weather]), search("get_weather"), "ok", weather, "ok", weather, "ok"
     )
 
     async def talk() -> tuple[Ran, Ran]:
@@ -191,10 +191,10 @@ def test_the_block_and_what_was_said_are_the_same_bytes_in_each_call_of_the_mode
 
 
 def test_a_full_conversation_loses_the_tool_that_was_called_longest_ago(
-    toolset_of: MakeToolset, tools: Tools
+    toolset_of: MakeToolset, functions: Tools
 ) -> None:
     llm, agent = agent_of(
-        toolset_of(map(tools.named, ["old", "used", "new"]), limits=Limits(enabled_tools=2)),
+        toolset_of(map(functions.named, ["old", "used", "new"]), limits=Limits(enabled_tools=2)),
         search("old", "used"),
         calls(call("used")),
         calls(call("old")),
@@ -207,7 +207,7 @@ def test_a_full_conversation_loses_the_tool_that_was_called_longest_ago(
     assert llm.asked[4].names == ["tool_search", "old", "used"]
     assert llm.asked[5].names == ["tool_search", "used", "new"]
     assert ran.told[-1][:2] == ("old", True)
-    assert tools.ran == ["used", "old", "used"]
+    assert functions.ran == ["used", "old", "used"]
 
 
 def test_a_turn_has_a_budget_of_searches_and_the_next_turn_a_new_one(

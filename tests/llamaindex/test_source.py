@@ -3,7 +3,6 @@
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
-from contextvars import ContextVar
 from typing import Annotated, Any
 
 import pytest
@@ -32,8 +31,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from deferred_tools import Tier
 from deferred_tools.errors import ConfigurationError
 from llama_index.tools.deferred.source import LlamaIndexTool, run_tool, to_tool
-
-USER: ContextVar[str] = ContextVar("user", default="nobody")
 
 
 class Place(BaseModel):
@@ -88,11 +85,6 @@ async def confirm(ctx: Context, what: str) -> str:
     asked = InputRequiredEvent.model_validate({"prefix": what})
     event = await ctx.wait_for_event(HumanResponseEvent, waiter_event=asked)
     return f"{what}: {event.response}"
-
-
-def user() -> str:
-    """Say who calls."""
-    return USER.get()
 
 
 def fail() -> str:
@@ -234,14 +226,6 @@ def test_the_output_of_the_original_is_kept_with_its_callback() -> None:
     output = asyncio.run(tool.run({"city": "Bonn"}, None))
     assert (output.content, output.raw_output) == ("BONN 3", "Bonn 3")
     assert call(tool, city="Bonn") == "BONN 3"
-
-
-def test_a_plain_function_sees_the_callers_context_variables() -> None:
-    async def as_eve() -> str:
-        USER.set("eve")
-        return (await tool_of(user).call({})).text
-
-    assert asyncio.run(as_eve()) == "eve"
 
 
 def test_a_tool_is_given_the_context_of_its_step() -> None:

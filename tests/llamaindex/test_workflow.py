@@ -100,8 +100,7 @@ class Outer(Workflow):
 
     @step
     async def go(self, ev: Asked) -> StopEvent:
-        stop = await Report().run(cities=ev.cities).stop_event_result()
-        return StopEvent(result=stop)
+        return StopEvent(result=await Report().run(cities=ev.cities))
 
 
 class AsksInItsGraph(Workflow):

@@ -1,11 +1,10 @@
 """Three tools that together are the trifecta, and one that is of none of it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from langchain_core.tools import StructuredTool
-
 from deferred_tools import Settings
+from tests.support.tools import NotingTools
 
 TAGS: dict[str, list[str]] = {
     "fetch_page": ["untrusted_input"],
@@ -22,20 +21,16 @@ def settings(trifecta: Literal["refuse", "ask", "off"] = "refuse", **more: Any) 
 
 @dataclass
 class Guarded:
-    """The tools, as plain functions or as LangChain's own; they note each run."""
+    """The tools, of the kind that `tools` makes; they note each run."""
 
-    kind: Literal["function", "langchain"]
-    ran: list[str] = field(default_factory=list)
+    tools: NotingTools
 
     @property
     def all(self) -> list[Any]:
         """Every tool, without arguments."""
-        return [self._tool(name) for name in (*TAGS, "add_up")]
+        return [self.tools.named(name) for name in (*TAGS, "add_up")]
 
-    def _tool(self, name: str) -> Any:
-        def run() -> str:
-            self.ran.append(name)
-            return f"{name} ran"
-
-        run.__name__, run.__doc__ = name, f"The tool {name}."
-        return StructuredTool.from_function(run) if self.kind == "langchain" else run
+    @property
+    def ran(self) -> list[str]:
+        """The names of those that ran, in their order."""
+        return self.tools.ran

@@ -25,7 +25,7 @@ from typing_extensions import override
 _ids = count(1)
 
 
-def call(name: str, **arguments: Any) -> ToolSelection:
+def call(name: str, /, **arguments: Any) -> ToolSelection:
     """One call of the model's."""
     return ToolSelection(tool_id=f"call-{next(_ids)}", tool_name=name, tool_kwargs=arguments)
 
@@ -43,7 +43,7 @@ def says(text: str) -> ChatMessage:
     return ChatMessage(role=MessageRole.ASSISTANT, content=text)
 
 
-def thinks(name: str, **arguments: Any) -> ChatMessage:
+def thinks(name: str, /, **arguments: Any) -> ChatMessage:
     """A message of the model's in which a ReActAgent reads one call."""
     return says(f"Thought: I need {name}.\nAction: {name}\nAction Input: {json.dumps(arguments)}")
 
@@ -56,8 +56,11 @@ def answers(text: str) -> ChatMessage:
 class Asked:
     """What the model was given in one call."""
 
-    def __init__(self, messages: Sequence[ChatMessage], tools: Sequence[BaseTool]) -> None:
+    def __init__(
+        self, messages: Sequence[ChatMessage], tools: Sequence[BaseTool], tool_choice: str | None
+    ) -> None:
         self.messages = [message.model_copy(deep=True) for message in messages]
+        self.tool_choice = tool_choice
         self.names = [tool.metadata.get_name() for tool in tools]
         self.parameters = {
             tool.metadata.get_name(): tool.metadata.get_parameters_dict() for tool in tools
@@ -122,8 +125,8 @@ class ScriptedLLM(FunctionCallingLLM):
         """Say this, too, once what was to be said before is said."""
         self._script.extend(script)
 
-    def _next(self, messages: Sequence[ChatMessage], tools: Any) -> ChatMessage:
-        asked = Asked(messages, tools or ())
+    def _next(self, messages: Sequence[ChatMessage], given: dict[str, Any]) -> ChatMessage:
+        asked = Asked(messages, given.get("tools") or (), given.get("tool_choice"))
         self._asked.append(asked)
         if self._mind is not None:
             return self._mind(asked)
@@ -147,7 +150,7 @@ class ScriptedLLM(FunctionCallingLLM):
         if user_msg:
             said = user_msg if isinstance(user_msg, ChatMessage) else None
             messages.append(said or ChatMessage(role=MessageRole.USER, content=str(user_msg)))
-        return {"messages": messages, "tools": tools}
+        return {"messages": messages, "tools": tools, "tool_choice": kwargs.get("tool_choice")}
 
     def get_tool_calls_from_response(
         self, response: ChatResponse, error_on_no_tool_call: bool = True, **kwargs: Any
@@ -156,13 +159,13 @@ class ScriptedLLM(FunctionCallingLLM):
         return [ToolSelection.model_validate(one) for one in told]
 
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        message = self._next(messages, kwargs.get("tools"))
+        message = self._next(messages, kwargs)
         return ChatResponse(message=message, delta=message.content or "")
 
     async def astream_chat(
         self, messages: Sequence[ChatMessage], **kwargs: Any
     ) -> ChatResponseAsyncGen:
-        message = self._next(messages, kwargs.get("tools"))
+        message = self._next(messages, kwargs)
 
         async def stream() -> AsyncGenerator[ChatResponse, None]:
             yield ChatResponse(message=message, delta=message.content or "")
@@ -170,7 +173,7 @@ class ScriptedLLM(FunctionCallingLLM):
         return stream()
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        return ChatResponse(message=self._next(messages, kwargs.get("tools")))
+        return ChatResponse(message=self._next(messages, kwargs))
 
     def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
         raise NotImplementedError

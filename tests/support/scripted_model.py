@@ -53,7 +53,8 @@ class ScriptedModel(BaseChatModel):
         # The copies that `bind` makes share this object's private record.
         return self.bind(tools=specs, tool_choice=tool_choice, **options)
 
-    def _next(self, messages: list[BaseMessage], options: dict[str, Any]) -> AIMessage:
+    def next_step(self, messages: list[BaseMessage], options: dict[str, Any]) -> Any:
+        """The step whose turn it is; what the model was given is noted."""
         specs = options.get("tools") or []
         self._turns.append(
             Turn(
@@ -66,7 +67,10 @@ class ScriptedModel(BaseChatModel):
         at = len(self._turns) - 1
         if at >= len(self.script):
             raise AssertionError(f"the script has only {len(self.script)} steps")
-        step: Step = self.script[at]
+        return self.script[at]
+
+    def _next(self, messages: list[BaseMessage], options: dict[str, Any]) -> AIMessage:
+        step: Step = self.next_step(messages, options)
         message = step if isinstance(step, AIMessage) else step(messages)
         return message.model_copy(update={"id": f"ai-{uuid4().hex}"})
 

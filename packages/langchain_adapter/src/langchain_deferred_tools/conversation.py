@@ -26,6 +26,7 @@ from langchain_deferred_tools.admit import admit, arguments_for, check_sync, tel
 from langchain_deferred_tools.bind import bind
 from langchain_deferred_tools.delivery import Bindable, prompted, tools_to_bind
 from langchain_deferred_tools.search_tool import SearchTool, refusal, search_message
+from langchain_deferred_tools.settled import invalid_calls, settled, valid_calls
 
 
 class Conversation:
@@ -95,15 +96,19 @@ class Conversation:
         Every call is held against the session as it was before this message: what a search
         enables can be called from the next message on.
         """
-        called = [call["name"] for call in message.tool_calls]
+        message = settled(message)
+        called = [call["name"] for call in valid_calls(message)]
         # It may work within a tool of another conversation: that one is exposed to what this is.
         before = self._toolset.called(Inheritance().added_to(self.session), called)
         expose(before.exposed)
         self.session = before
         searches = 0
         decided: list[ToolMessage | _Ready] = []
+        invalid = invalid_calls(message)
         for call in message.tool_calls:
-            if call["name"] == NAME:
+            if problem := invalid.get(call["id"] or ""):
+                decided.append(refusal(problem, call["name"], call["id"]))
+            elif call["name"] == NAME:
                 decided.append(self._search(before, call, searches))
                 searches += 1
             else:

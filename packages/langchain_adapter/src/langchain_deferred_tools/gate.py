@@ -28,9 +28,11 @@ from langchain_deferred_tools.bind import bind
 from langchain_deferred_tools.interrupting import asking_host
 from langchain_deferred_tools.reviewing import names_called, own_tool, reviewed, told, with_tool
 from langchain_deferred_tools.search_tool import SearchTool, refusal, search_message
+from langchain_deferred_tools.settled import invalid_calls
 from langchain_deferred_tools.state import (
     STATE_KEY,
     change_to,
+    last_calls,
     load_session,
     messages_of,
     position_of,
@@ -99,7 +101,12 @@ class Gate:
         return after
 
     def is_enabled(self, request: ToolCallRequest) -> bool:
-        """Whether the conversation has enabled the called tool, whoever runs it now."""
+        """Whether the conversation has enabled the called tool, whoever runs it now.
+
+        A call that cannot be run counts as one of no tool.
+        """
+        if _problem(request):
+            return False
         session = self._inheritance.added_to(load_session(state_value(request.state, STATE_KEY)))
         enabled = session.enabled(self.toolset.limits.enabled_tools)
         return request.tool_call["name"] in {entry.name for entry in enabled}
@@ -148,6 +155,8 @@ class Gate:
 
     def _admit(self, request: ToolCallRequest) -> _Ready | ToolMessage:
         """The call with its tool, or the refusal in place of running it."""
+        if problem := _problem(request):
+            return refusal(problem, request.tool_call["name"], request.tool_call["id"])
         runtime = request.runtime
         stored = self.session(request.state, runtime.context, runtime.config)
         call, names = reviewed(request), names_called(request)
@@ -193,3 +202,9 @@ class Gate:
             return Command(update={STATE_KEY: change_to(outcome.session), "messages": [message]})
 
         return SearchTool.answering(answer)
+
+
+def _problem(request: ToolCallRequest) -> str | None:
+    """Why the call cannot be run, whatever its tool is, or a reviewer says; None if it can."""
+    message, _ = last_calls(messages_of(request.state))
+    return invalid_calls(message).get(request.tool_call["id"] or "")

@@ -27,9 +27,12 @@ from langchain_deferred_tools.delivery import check_state, tools_to_bind, with_b
 from langchain_deferred_tools.direct import all_direct, ended_early, marked
 from langchain_deferred_tools.gate import CallerOf, Gate
 from langchain_deferred_tools.prompt_check import prompt_check
+from langchain_deferred_tools.responses import settled_response
 from langchain_deferred_tools.search_tool import SearchTool
+from langchain_deferred_tools.settled import valid_calls
 from langchain_deferred_tools.source import LangChainTool, may_return_direct
 from langchain_deferred_tools.state import STATE_KEY, change_to, merge_sessions
+from langchain_deferred_tools.stream import exact_if_possible
 
 Handled = ModelResponse[Any] | ExtendedModelResponse[Any]
 
@@ -119,17 +122,19 @@ class DeferredToolsMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> ModelRequest[Any]:
         check_state(request.state)
         return request.override(
+            model=exact_if_possible(request.model) or request.model,
             tools=tools_to_bind(self.toolset, session, request.tools),
             system_message=with_block(request.system_message, block),
         )
 
     def _used(self, session: Session, response: ModelResponse[Any]) -> Handled:
         """Note which enabled tools the model called: the least recently used one leaves first."""
+        response = settled_response(response)
         called = [
             call["name"]
             for message in response.result
             if isinstance(message, AIMessage)
-            for call in message.tool_calls
+            for call in valid_calls(message)
         ]
         touched = self._gate.called(session, called)
         if touched is session:

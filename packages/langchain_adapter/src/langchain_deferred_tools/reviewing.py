@@ -13,6 +13,7 @@ from langchain_core.tools import BaseTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 
 from deferred_tools.errors import ModelError
+from langchain_deferred_tools.settled import valid_calls
 from langchain_deferred_tools.state import last_calls, messages_of, state_value
 
 _EDITS = "hitl_edited_tool_calls"
@@ -27,7 +28,7 @@ def reviewed(request: ToolCallRequest) -> ToolCall:
 def names_called(request: ToolCallRequest) -> list[str]:
     """The tools of the model's message that `request` is a call of, as they will run, in order."""
     message, _ = last_calls(messages_of(request.state))
-    calls = message.tool_calls if message else []
+    calls = valid_calls(message)
     if request.tool_call["id"] not in {call["id"] for call in calls}:
         calls = [request.tool_call]
     return [_edited(call, _edits(request))["name"] for call in calls]

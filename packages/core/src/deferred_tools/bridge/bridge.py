@@ -1,4 +1,4 @@
-"""Which call a place in a stream stands for. Knows nothing of arguments, frameworks or providers."""
+"""Who each call of a stream is. Knows nothing of arguments, frameworks or providers."""
 
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, Protocol, TypeVar
@@ -13,10 +13,10 @@ class WireIndex(Hashable, Protocol):
     def __lt__(self, other: Any, /) -> bool: ...
 
 
-I = TypeVar("I", bound=WireIndex)
+Index = TypeVar("Index", bound=WireIndex)
 
 
-class ToolCallBridge(Generic[I]):
+class ToolCallBridge(Generic[Index]):
     """The open calls of one stream, by the wire's own index. One stream each; not for threads.
 
     A call's `Slot.key` is fixed when its index is first opened and given to no other call of the
@@ -26,8 +26,8 @@ class ToolCallBridge(Generic[I]):
     def __init__(self, minted: MintedIds | None = None) -> None:
         """Take the source of ids for calls without one; by default one in a random namespace."""
         self._minted = minted or MintedIds()
-        self._slots: dict[I, Slot] = {}
-        self._index_of: dict[str, I] = {}
+        self._slots: dict[Index, Slot] = {}
+        self._index_of: dict[str, Index] = {}
         self._keys: set[str] = set()
 
     @property
@@ -35,7 +35,7 @@ class ToolCallBridge(Generic[I]):
         """The one counter for slots and for calls that come whole, so that no two ids are equal."""
         return self._minted
 
-    def open(self, index: I, wire_id: str | None = None, name: str | None = None) -> Slot:
+    def open(self, index: Index, wire_id: str | None = None, name: str | None = None) -> Slot:
         """The call at `index`, opened if there is none, with the id and name that are not empty.
 
         The key is the wire id. It is minted if there is none yet, or if another call of the stream
@@ -44,6 +44,8 @@ class ToolCallBridge(Generic[I]):
         if wire_id and self._minted.owns(wire_id):
             wire_id = None
         before = self._slots.get(index)
+        if before is not None and not (wire_id or name):
+            return before
         slot = (before or Slot(self._key(wire_id))).updated(wire_id, name)
         self._forget_id(index, before)
         self._slots[index] = slot
@@ -51,17 +53,17 @@ class ToolCallBridge(Generic[I]):
             self._index_of.setdefault(slot.wire_id, index)
         return slot
 
-    def get(self, index: I) -> Slot | None:
+    def get(self, index: Index) -> Slot | None:
         """The open call at `index`."""
         return self._slots.get(index)
 
-    def remove(self, index: I) -> Slot | None:
+    def remove(self, index: Index) -> Slot | None:
         """Close the call at `index` and hand it over."""
         slot = self._slots.pop(index, None)
         self._forget_id(index, slot)
         return slot
 
-    def evict_if(self, index: I, predicate: Callable[[Slot], bool]) -> Slot | None:
+    def evict_if(self, index: Index, predicate: Callable[[Slot], bool]) -> Slot | None:
         """Close and hand over the call at `index` if `predicate` says that it is another one.
 
         To be asked before `open` on wires that use an index again.
@@ -82,7 +84,7 @@ class ToolCallBridge(Generic[I]):
         """Close every open call and hand them over in the order of their indexes."""
         return [slot for _, slot in self.drain_ordered_indexed()]
 
-    def drain_ordered_indexed(self) -> list[tuple[I, Slot]]:
+    def drain_ordered_indexed(self) -> list[tuple[Index, Slot]]:
         """`drain_ordered`, with the indexes."""
         drained = [(index, self._slots[index]) for index in sorted(self._slots)]
         self._slots.clear()
@@ -101,6 +103,6 @@ class ToolCallBridge(Generic[I]):
         self._keys.add(key)
         return key
 
-    def _forget_id(self, index: I, slot: Slot | None) -> None:
+    def _forget_id(self, index: Index, slot: Slot | None) -> None:
         if slot is not None and self._index_of.get(slot.wire_id) == index:
             del self._index_of[slot.wire_id]

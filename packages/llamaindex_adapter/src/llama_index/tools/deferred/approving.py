@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from llama_index.core.workflow import Context, HumanResponseEvent, InputRequiredEvent
+from workflows.runtime.types.results import WaitingForEvent
 
 from deferred_tools.approval import ApprovalRequest, Approve
 from llama_index.tools.deferred.ledger import digest
@@ -20,7 +21,7 @@ KIND = "deferred_tools_approval"
 _T = TypeVar("_T")
 
 
-async def with_host(ctx: Context, call: object, do: Callable[[Approve], Awaitable[_T]]) -> _T:
+async def with_host(ctx: Context[Any], call: object, do: Callable[[Approve], Awaitable[_T]]) -> _T:
     """What `do` gives, which may ask the host about tools.
 
     `call` is plain JSON that tells the call apart from those beside it.
@@ -48,20 +49,28 @@ def _raise(requests: Sequence[ApprovalRequest]) -> NoReturn:
 
 
 async def _answer(
-    ctx: Context, call: object, requests: Sequence[ApprovalRequest]
+    ctx: Context[Any], call: object, requests: Sequence[ApprovalRequest]
 ) -> tuple[str, ...]:
     names = [request.spec.name for request in requests]
-    one = digest([call, names])
-    tools = [request.data for request in requests]
-    event = await ctx.wait_for_event(
-        HumanResponseEvent,
-        waiter_event=InputRequiredEvent.model_validate(
-            {"kind": KIND, "request": one, "tools": tools}
-        ),
-        waiter_id=f"{KIND}:{one}",
-        requirements={"request": one},
-        timeout=None,
-    )
+    try:
+        event = await ctx.wait_for_event(
+            HumanResponseEvent, requirements={"call": digest([call, names])}
+        )
+    except WaitingForEvent as waiting:
+        # Named by LlamaIndex, which tells two calls apart that are alike in everything.
+        waiter = waiting.add.waiter_id
+        told = {
+            "kind": KIND,
+            "request": digest(waiter),
+            "tools": [request.data for request in requests],
+        }
+        event = await ctx.wait_for_event(
+            HumanResponseEvent,
+            waiter_event=InputRequiredEvent.model_validate(told),
+            waiter_id=waiter,
+            requirements={"request": told["request"]},
+            timeout=None,
+        )
     return _let_through(event.get("approved"), names)
 
 

@@ -36,6 +36,7 @@ def attached(kind: type[BaseWorkflowAgent]) -> type[BaseWorkflowAgent]:
         retriever = self.tool_retriever
         if not isinstance(retriever, CallRetriever):  # somebody has taken it out again
             return await kind.take_step(self, ctx, llm_input, tools, memory)
+        self.tool_retriever = retriever = retriever.of(self)
         session = retriever.session(ctx)
         bound = await session.tools(*(t for t in tools if not isinstance(t, AnsweredTool)))
         block = await session.system_block()

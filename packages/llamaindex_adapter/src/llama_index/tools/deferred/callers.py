@@ -3,6 +3,7 @@
 import inspect
 import logging
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from llama_index.core.workflow import Context
 
@@ -10,11 +11,11 @@ from deferred_tools.policy import Caller
 
 logger = logging.getLogger(__name__)
 
-CallerOf = Callable[[Context], Caller | Awaitable[Caller | None] | None]
+CallerOf = Callable[[Context[Any]], Caller | Awaitable[Caller | None] | None]
 """From the step's context to who calls; None or an error: nobody."""
 
 
-async def caller_in(ctx: Context, told: Caller | CallerOf) -> Caller:
+async def caller_in(ctx: Context[Any], told: Caller | CallerOf) -> Caller:
     """Who calls; anonymous, who may nothing, where that cannot be told."""
     if isinstance(told, Caller):
         return told

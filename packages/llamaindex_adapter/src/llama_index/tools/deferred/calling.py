@@ -34,7 +34,7 @@ class Calls:
     """Answers the calls of one step."""
 
     toolset: Toolset
-    ctx: Context
+    ctx: Context[Any]
     ledger: Ledger
     session: Session
     """As it was when the model was asked, in the hands of who runs it now."""

@@ -12,6 +12,7 @@ from llama_index.core.tools import BaseTool
 
 from deferred_tools.errors import ConfigurationError
 from deferred_tools.search_request import NAME
+from llama_index.tools.deferred.retriever import CallRetriever
 
 _SLOW = ((2, 21), (2, 23, 3))
 """Versions of llama-index-workflows, from and before, with which a tool call takes seconds."""
@@ -28,13 +29,18 @@ def check_agent(agent: BaseWorkflowAgent) -> None:
             f"the agent {agent.name!r} is a CodeActAgent, which writes code instead of calling "
             "tools by name, so it cannot search for them: use a FunctionAgent or a ReActAgent"
         )
+    if isinstance(agent.tool_retriever, CallRetriever):
+        raise ConfigurationError(
+            f"the agent {agent.name!r} has deferred tools already: attach them once, and share "
+            "the agent"
+        )
     if agent.tool_retriever is not None:
         raise ConfigurationError(
             f"the agent {agent.name!r} has a tool_retriever already, and LlamaIndex asks only "
             "one: leave it out, and give the tools behind it to the Toolset, which searches them"
         )
     _check_names(agent.name, (tool for tool in agent.tools or [] if isinstance(tool, BaseTool)))
-    _check_workflows(version("llama-index-workflows"))
+    check_workflows(version("llama-index-workflows"))
     if not memory_can_be_stored():
         warnings.warn(
             "with the installed pydantic, LlamaIndex cannot store its ChatMemoryBuffer: an "
@@ -62,7 +68,12 @@ def _check_names(agent: str, tools: Iterable[BaseTool]) -> None:
         names.add(name)
 
 
-def _check_workflows(installed: str) -> None:
+def check_workflows(installed: str) -> None:
+    """See that the `installed` version of llama-index-workflows can be worked with.
+
+    Raises:
+        ConfigurationError: It cannot; the message says which can.
+    """
     numbers = tuple(int(part) for part in installed.split(".")[:3] if part.isdecimal())
     if _SLOW[0] <= numbers < _SLOW[1]:
         raise ConfigurationError(

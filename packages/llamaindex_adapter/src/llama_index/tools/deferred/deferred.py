@@ -87,11 +87,11 @@ class DeferredTools:
         resource.__qualname__ = f"DeferredTools.resource.{id(self):x}"
         return resource
 
-    async def snapshot(self, ctx: Context) -> dict[str, Any]:
+    async def snapshot(self, ctx: Context[Any]) -> dict[str, Any]:
         """What `ctx` holds of us, as plain JSON, for hosts that keep conversations themselves."""
         return await everything(ctx.store)
 
-    async def restore(self, ctx: Context, snapshot: Mapping[str, Any] | None) -> None:
+    async def restore(self, ctx: Context[Any], snapshot: Mapping[str, Any] | None) -> None:
         """Put a snapshot into a context before it runs; None for a new conversation.
 
         Raises:
@@ -102,7 +102,7 @@ class DeferredTools:
 
     # --- for sessions
 
-    async def caller(self, ctx: Context) -> Caller:
+    async def caller(self, ctx: Context[Any]) -> Caller:
         """Who runs the workflow; anonymous where that cannot be told."""
         return await caller_in(ctx, self._caller)
 

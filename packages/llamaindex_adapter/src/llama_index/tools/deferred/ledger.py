@@ -12,13 +12,14 @@ import hashlib
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from pydantic import BaseModel, Field
 
 from deferred_tools.errors import ConfigurationError
 from deferred_tools.session import Session
+from deferred_tools.spec import ToolTag
 from deferred_tools.stored import dump_session, load_session
 
 logger = logging.getLogger(__name__)
@@ -55,6 +56,8 @@ class Kept:
     """What calls have changed since then."""
     searches: tuple[str, ...] = ()
     """Digests of the arguments of searches that the model asked for side by side."""
+    exposed: frozenset[ToolTag] = frozenset()
+    """What the conversation is exposed to, by any of its agents: they read the same messages."""
 
     @property
     def united(self) -> Session:
@@ -75,7 +78,11 @@ class Ledger:
 
     async def read(self) -> Kept:
         """What is stored; what cannot be read costs only itself."""
-        return _kept(await self._found())
+        scopes = await everything(self._store)
+        kept = {scope: _kept(found) for scope, found in scopes.items()}
+        sessions = [session for one in kept.values() for session in (one.session, *one.changes)]
+        exposed = frozenset(tag for session in sessions for tag in session.exposed)
+        return replace(kept.get(self._scope, Kept(session=Session())), exposed=exposed)
 
     async def add(self, change: Session) -> None:
         """Note what one call has changed."""
@@ -89,23 +96,27 @@ class Ledger:
 
     async def settle(self) -> Session:
         """Unite what the calls have changed: before the model is asked, when none of them runs."""
-        found = await self._found()
+        scopes = await self._store.get(STATE_KEY, default=None)
+        placed = isinstance(scopes, Mapping)
+        found = scopes.get(self._scope, {}) if placed else scopes or {}
         kept = _kept(found)
-        if _in_shape(found) and not kept.changes:
+        # A new conversation is written down, too: so a state without a place for it is told
+        # before the model is asked.
+        if placed and _in_shape(found) and not kept.changes:
             return kept.session
         # Whole, so that calls find their place again where something else had been put.
         value = {"session": dump_session(kept.united), "changes": {}}
-        await _set(self._store, f"{STATE_KEY}.{self._scope}", value)
+        if placed:
+            await _set(self._store, f"{STATE_KEY}.{self._scope}", value)
+        else:
+            await put_everything(self._store, {self._scope: value})
         return kept.united
-
-    async def _found(self) -> Any:
-        return (await everything(self._store)).get(self._scope, {})
 
 
 def _kept(found: Any) -> Kept:
     if not _in_shape(found):
         logger.warning("a stored ledger cannot be read, tools must be searched again")
-        return Kept(session=load_session(None))
+        return Kept(session=Session())
     changes, searches = found.get("changes", {}), found.get("searches")
     return Kept(
         session=load_session(found.get("session")),

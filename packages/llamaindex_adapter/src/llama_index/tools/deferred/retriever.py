@@ -19,9 +19,6 @@ from llama_index.tools.deferred.session import DeferredToolSession
 if TYPE_CHECKING:
     from llama_index.tools.deferred.deferred import DeferredTools
 
-HANDOFF = "handoff"
-"""The tool that `AgentWorkflow` adds by itself."""
-
 
 class CallRetriever(ObjectRetriever[BaseTool]):
     """Answers for one attached agent."""
@@ -31,7 +28,11 @@ class CallRetriever(ObjectRetriever[BaseTool]):
         self._deferred = deferred
         self._agent = agent
 
-    def session(self, ctx: Context) -> DeferredToolSession:
+    def of(self, agent: BaseWorkflowAgent) -> "CallRetriever":
+        """Itself; for a copy of its agent, which may have other tools, one of the copy's own."""
+        return self if agent is self._agent else CallRetriever(self._deferred, agent)
+
+    def session(self, ctx: Context[Any]) -> DeferredToolSession:
         """The agent's part of the conversation."""
         return DeferredToolSession(self._deferred, ctx, agent=self._agent.name)
 
@@ -42,9 +43,8 @@ class CallRetriever(ObjectRetriever[BaseTool]):
             session = self.session(Context.get_step_context())
         except WorkflowRuntimeError:  # somebody looks at the agent outside of a run
             return []
-        if name == HANDOFF:
-            return []
-        # Its own, too, so that an agent within one is told of this conversation.
+        # Its own, too, so that an agent within one is told of this conversation. But not the
+        # `handoff` of a team, which comes after what is found here.
         own = [tool for tool in self._agent.tools or [] if _is(tool, name)]
         direct = await session.return_direct(name)
         metadata = own[0].metadata if own else ToolMetadata("", name, return_direct=direct)

@@ -16,9 +16,10 @@ from llama_index.core.workflow import Context
 from deferred_tools.own_names import own_names
 from deferred_tools.registered import RegisteredTool
 from deferred_tools.search_request import DESCRIPTION, NAME, PARAMETERS
+from deferred_tools.session import Session
 from llama_index.tools.deferred.answered import AnsweredTool
 from llama_index.tools.deferred.calling import Calls, run_of
-from llama_index.tools.deferred.ledger import Ledger
+from llama_index.tools.deferred.ledger import Kept, Ledger
 from llama_index.tools.deferred.schema import metadata_of
 from llama_index.tools.deferred.source import LlamaIndexTool
 
@@ -39,7 +40,7 @@ class DeferredToolSession:
     """
 
     def __init__(
-        self, deferred: "DeferredTools", ctx: Context, *, agent: str = "", turn: str = ""
+        self, deferred: "DeferredTools", ctx: Context[Any], *, agent: str = "", turn: str = ""
     ) -> None:
         """Take the tools, and the context of the step that runs.
 
@@ -87,11 +88,10 @@ class DeferredToolSession:
         Calls side by side do not see each other run, so each is to know what all of them bring
         into the conversation, and a search its place.
         """
-        session = (await self._ledger.read()).session
-        session = session.for_caller(await self._deferred.caller(self._ctx))
-        names = [call.tool_name for call in calls]
-        brought = session.exposed_to(self._toolset.called(session, names).exposed)
-        if brought is not session:
+        kept, session = await self._read()
+        names = [call.tool_name for call in calls if call.tool_name not in self._own]
+        brought = kept.session.exposed_to(self._toolset.called(session, names).exposed)
+        if brought is not kept.session:
             await self._ledger.add(brought)
         searches = [call.tool_kwargs for call in calls if call.tool_name == NAME]
         if len(searches) > 1:
@@ -119,18 +119,21 @@ class DeferredToolSession:
 
     async def _calls(self) -> Calls:
         await self._toolset.aopen()
-        caller = await self._deferred.caller(self._ctx)
-        kept = await self._ledger.read()
-        exposed = (tag for change in kept.changes for tag in change.exposed)
-        session = kept.session.for_caller(caller).exposed_to(exposed)
+        kept, session = await self._read()
         return Calls(
             toolset=self._toolset,
             ctx=self._ctx,
             ledger=self._ledger,
             kept=kept,
-            session=self._deferred.inheritance.added_to(session),
+            session=session,
             turn=self._turn or run_of(),
         )
+
+    async def _read(self) -> tuple[Kept, Session]:
+        """What the store holds, and what it comes to in the hands of who runs the workflow now."""
+        kept = await self._ledger.read()
+        session = kept.session.for_caller(await self._deferred.caller(self._ctx))
+        return kept, self._deferred.inheritance.added_to(session.exposed_to(kept.exposed))
 
     def _answered(self, entry: RegisteredTool | None) -> AnsweredTool:
         """A deferred tool as the model sees it; `tool_search` for None."""

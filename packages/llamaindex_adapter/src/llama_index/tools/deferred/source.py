@@ -53,7 +53,7 @@ class LlamaIndexTool:
         """Whether its answer ends an agent's run."""
         return self.original.metadata.return_direct
 
-    async def run(self, arguments: Mapping[str, Any], ctx: Context | None) -> ToolOutput:
+    async def run(self, arguments: Mapping[str, Any], ctx: Context[Any] | None) -> ToolOutput:
         """Run the tool in a step, with that step's context; see `run_tool`."""
         return await run_tool(self.original, arguments, ctx)
 
@@ -66,7 +66,9 @@ class LlamaIndexTool:
         return from_output(await _ran(self.original, arguments, _step_context()))
 
 
-async def run_tool(tool: BaseTool, arguments: Mapping[str, Any], ctx: Context | None) -> ToolOutput:
+async def run_tool(
+    tool: BaseTool, arguments: Mapping[str, Any], ctx: Context[Any] | None
+) -> ToolOutput:
     """Run any tool of LlamaIndex's once, as its agents do: what it raises becomes an output.
 
     Raises:
@@ -110,7 +112,9 @@ def to_tool(item: object, source: str) -> LlamaIndexTool | tuple[LlamaIndexTool,
     )
 
 
-async def _ran(tool: BaseTool, arguments: Mapping[str, Any], ctx: Context | None) -> ToolOutput:
+async def _ran(
+    tool: BaseTool, arguments: Mapping[str, Any], ctx: Context[Any] | None
+) -> ToolOutput:
     given = dict(arguments)
     if isinstance(tool, FunctionTool) and tool.ctx_param_name is not None:
         if ctx is None:
@@ -122,7 +126,7 @@ async def _ran(tool: BaseTool, arguments: Mapping[str, Any], ctx: Context | None
     return await adapt_to_async_tool(tool).acall(**given)
 
 
-def _step_context() -> Context | None:
+def _step_context() -> Context[Any] | None:
     try:
         return Context.get_step_context()
     except WorkflowRuntimeError:
