@@ -1,9 +1,8 @@
 """A workflow of your own: asks a model, runs what it asks for, and so on."""
 
-import asyncio
 from typing import Annotated
 
-from llama_index.core.llms import ChatMessage
+from llama_index.core.llms import ChatMessage, MessageRole
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.tools import ToolSelection
 from workflows import Context, Workflow, step
@@ -28,9 +27,18 @@ class Again(Event):
 
 
 class Asked(Event):
-    """The model has asked for calls."""
+    """The model has asked for a call, beside others or not."""
 
-    calls: list[ToolSelection]
+    call: ToolSelection
+    beside: int
+
+
+class Answered(Event):
+    """The call is answered."""
+
+    call: ToolSelection
+    beside: int
+    text: str
 
 
 class Chat(Workflow):
@@ -43,35 +51,44 @@ class Chat(Workflow):
     @step
     async def hear(self, ctx: Context, event: StartEvent) -> Again:
         """Note what the user says."""
-        await self._note(ctx, ChatMessage(role="user", content=event.get("said")))
+        await self._note(ctx, ChatMessage(event.get("said")))
         return Again()
 
     @step
-    async def think(self, ctx: Context, _: Again, deferred: Deferred) -> Asked | StopEvent:
+    async def think(self, ctx: Context, _: Again, deferred: Deferred) -> Asked | StopEvent | None:
         """Ask the model once."""
         session = DeferredToolSession(deferred, ctx)
-        system = ChatMessage(role="system", content=await session.system_block())
+        system = ChatMessage(await session.system_block(), role=MessageRole.SYSTEM)
         history = map(ChatMessage.model_validate, await ctx.store.get("messages"))
         response = await self._model.achat_with_tools(
             await session.tools(), chat_history=[system, *history]
         )
         await self._note(ctx, response.message)
         calls = self._model.get_tool_calls_from_response(response, error_on_no_tool_call=False)
+        if not calls:
+            return StopEvent(result=response.message.content)
         await session.asked(*calls)
-        return Asked(calls=calls) if calls else StopEvent(result=response.message.content)
+        for call in calls:
+            ctx.send_event(Asked(call=call, beside=len(calls)))
+        return None
 
     @step
-    async def act(self, ctx: Context, asked: Asked, deferred: Deferred) -> Again:
-        """Run what it has asked for."""
+    async def act(self, ctx: Context, asked: Asked, deferred: Deferred) -> Answered:
+        """Answer one call: a step of its own, so that it may wait, or fail, alone."""
         session = DeferredToolSession(deferred, ctx)
-        calls = asked.calls
-        outputs = await asyncio.gather(*(session.call(c.tool_name, c.tool_kwargs) for c in calls))
-        for call, output in zip(calls, outputs, strict=True):
-            answered = {"tool_call_id": call.tool_id}
-            await self._note(
-                ctx,
-                ChatMessage(role="tool", content=output.content, additional_kwargs=answered),
-            )
+        output = await session.call(asked.call.tool_name, asked.call.tool_kwargs)
+        return Answered(call=asked.call, beside=asked.beside, text=output.content)
+
+    @step
+    async def gather(self, ctx: Context, answered: Answered) -> Again | None:
+        """Go on when all calls of the message are answered."""
+        answers = ctx.collect_events(answered, [Answered] * answered.beside)
+        if answers is None:
+            return None
+        for one in answers:
+            told = {"tool_call_id": one.call.tool_id}
+            message = ChatMessage(one.text, role=MessageRole.TOOL, additional_kwargs=told)
+            await self._note(ctx, message)
         return Again()
 
     async def _note(self, ctx: Context, message: ChatMessage) -> None:

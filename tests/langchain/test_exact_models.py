@@ -10,6 +10,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
 from langchain_core.load import dumpd
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
+from langchain_core.messages.ai import UsageMetadata
 from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel
 
@@ -114,7 +115,7 @@ def test_listeners_hear_the_chunks_as_they_are_handed_on() -> None:
 
 
 def test_everything_but_calls_is_left_alone() -> None:
-    usage = {"input_tokens": 3, "output_tokens": 1, "total_tokens": 4}
+    usage = UsageMetadata(input_tokens=3, output_tokens=1, total_tokens=4)
     blocks: list[Any] = [
         {"type": "reasoning", "reasoning": "hm", "index": 0},
         {"type": "server_tool_call_chunk", "name": "web", "args": '{"q":', "id": "s", "index": 1},

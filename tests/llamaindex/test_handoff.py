@@ -199,7 +199,7 @@ def test_a_team_in_which_one_agent_cannot_have_them_is_left_as_it_was(
     assert [one.tool_retriever for one in team.agents.values()] == [None, None]
 
 
-def test_a_handoff_back_and_forth_does_not_mix_two_toolsets(
+def test_agents_of_a_team_may_have_different_toolsets(
     toolset_of: MakeToolset, functions: Tools
 ) -> None:
     llms, team = team_of(

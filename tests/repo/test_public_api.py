@@ -27,10 +27,12 @@ HEAVY = [
     "langchain_core",
     "langgraph",
     "llama_index",
+    "llama_index_instrumentation",
     "mcp",
     "numpy",
     "rich",
     "typer",
+    "workflows",
 ]
 
 

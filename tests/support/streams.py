@@ -88,17 +88,18 @@ def fault(stream: Stream, outcomes: Sequence[Outcome]) -> str | None:
     sent = [_key(it.name, it.arguments) for it in stream.sent]
     if Counter(complete) - Counter(sent):
         return "a call that was not sent"
-    sure = len(complete) == len(outcomes) or stream.dialect != "unknown"
-    if sure and not _is_subsequence(complete, sent):
+    known = stream.dialect != "unknown"
+    if (known or len(complete) == len(outcomes)) and not _is_subsequence(complete, sent):
         return "another order"
     if stream.reason == LIMIT and stream.last is not None:
         kept = [it for it in stream.sent if it is not stream.last]
         if Counter(complete) - Counter(_key(it.name, it.arguments) for it in kept):
             return "a call that was cut off"
-    if len(complete) < len(sent) and not any(isinstance(it, Invalid) for it in outcomes):
+    # On an unknown wire, calls that cannot be told apart may share one refusal.
+    said = len(outcomes) if known else len(sent) * any(isinstance(it, Invalid) for it in outcomes)
+    if len(complete) < len(sent) and said < len(sent):
         return "a call lost without a word"
-    must = stream.is_whole and stream.dialect != "unknown"
-    if must and (len(complete) < len(sent) or len(outcomes) > len(sent)):
+    if stream.is_whole and known and (len(complete) < len(sent) or len(outcomes) > len(sent)):
         return "not exact, though the wire keeps to its dialect"
     return None
 

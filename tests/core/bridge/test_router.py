@@ -9,24 +9,27 @@ CONFLICTING = Reason.CONFLICTING
 X1 = '{"x":1}'
 
 
-def test_calls_whose_fragments_alternate_are_told_apart_by_index_or_by_id() -> None:
-    for identity in (
-        [{"index": 0}, {"index": 1}],
-        [{"index": "block_a"}, {"index": "block_b"}],
-        [{"id": "i0"}, {"id": "i1"}],
-        [{"index": 0, "id": "i0"}, {"index": 0, "id": "i1"}],
-    ):
-        first, second = (
-            Fragment(**{"id": f"i{n}", **it, "name": "a"}) for n, it in enumerate(identity)
-        )
-        assert streamed(
-            first,
-            second,
-            Fragment(**identity[0], arguments='{"x"'),
-            Fragment(**identity[1], arguments='{"x":2'),
-            Fragment(**identity[0], arguments=":1}"),
-            Fragment(**identity[1], arguments="}"),
-        ) == [("i0", "a", {"x": 1}), ("i1", "a", {"x": 2})]
+@pytest.mark.parametrize(
+    ("indexes", "ids"),
+    [
+        ((0, 1), (None, None)),
+        (("block_a", "block_b"), (None, None)),
+        ((None, None), ("i0", "i1")),
+        ((0, 0), ("i0", "i1")),
+    ],
+)
+def test_calls_whose_fragments_alternate_are_told_apart_by_index_or_by_id(
+    indexes: tuple[int | str | None, ...], ids: tuple[str | None, ...]
+) -> None:
+    texts = ('{"x"', '{"x":2', ":1}", "}")
+    more = [
+        Fragment(index=indexes[n % 2], id=ids[n % 2], arguments=it) for n, it in enumerate(texts)
+    ]
+    assert streamed(
+        Fragment(index=indexes[0], id="i0", name="a"),
+        Fragment(index=indexes[1], id="i1", name="a"),
+        *more,
+    ) == [("i0", "a", {"x": 1}), ("i1", "a", {"x": 2})]
 
 
 @pytest.mark.parametrize("index", [None, 0])

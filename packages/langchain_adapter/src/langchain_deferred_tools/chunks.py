@@ -8,7 +8,7 @@ stay as they are.
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from langchain_core.messages import AIMessageChunk, ToolCallChunk
 from langchain_core.messages.tool import tool_call_chunk
@@ -128,13 +128,14 @@ class ExactChunks:
 def _with(
     message: AIMessageChunk, parts: list[ToolCallChunk], position: Literal["last"] | None
 ) -> AIMessageChunk:
-    # What LangChain derives from the parts. A new message with all fields would take those of
-    # `additional_kwargs` in their place.
-    derived = AIMessageChunk(content="", tool_call_chunks=parts)
-    changed = {
-        "tool_call_chunks": parts,
-        "tool_calls": derived.tool_calls,
-        "invalid_tool_calls": derived.invalid_tool_calls,
-        "chunk_position": position,
-    }
+    changed: dict[str, Any] = {"tool_call_chunks": parts, "chunk_position": position}
+    if _without_index(parts) != _without_index(message.tool_call_chunks):
+        # A new message with all fields would take calls from `additional_kwargs` instead.
+        derived = AIMessageChunk(content="", tool_call_chunks=parts)
+        changed["tool_calls"] = derived.tool_calls
+        changed["invalid_tool_calls"] = derived.invalid_tool_calls
     return message.model_copy(update=changed)
+
+
+def _without_index(parts: Sequence[ToolCallChunk]) -> list[tuple[str | None, ...]]:
+    return [(part["id"], part["name"], part["args"]) for part in parts]

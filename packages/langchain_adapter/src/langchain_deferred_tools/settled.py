@@ -112,7 +112,8 @@ def _outcomes(calls: Mapping[str, _Call], reason: str | None) -> dict[str, Outco
 
 def _settled(id_: str, call: _Call, outcome: Outcome | None) -> ToolCall:
     if isinstance(outcome, Complete):
-        return cast("ToolCall", {**call, "args": outcome.arguments, "id": id_})
+        made = {**call, "args": outcome.arguments, "id": id_, "type": "tool_call"}
+        return cast("ToolCall", {key: made[key] for key in made if key != "error"})
     return ToolCall(name=call["name"] or UNNAMED, args={}, id=id_, type="tool_call")
 
 

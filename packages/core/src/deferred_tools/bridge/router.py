@@ -117,7 +117,7 @@ class CallRouter:
         if means is Means.NEW_CALL:
             call = self._start(fragment, lane)
             call.repeats = there if twice or not fragment.name else None
-            if twice and not there.ended and (there.conflict or not there.arguments.empty):
+            if twice and (there.conflict or not (there.ended or there.arguments.empty)):
                 call.doubt("it cannot be told whether it goes on with the call before it")
             return call
         if means is Means.CONFLICT:

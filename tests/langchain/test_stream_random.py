@@ -1,0 +1,84 @@
+"""Random streams through LangChain's own adding up: every call is exact or refused."""
+
+import codecs
+import json
+from collections.abc import Iterator, Sequence
+from random import Random
+
+import pytest
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
+from langchain_core.messages.ai import add_ai_message_chunks
+
+from deferred_tools.bridge import DIALECTS, Complete, Fragment, Invalid, Outcome, Reason
+from langchain_deferred_tools import exact_calls, settled
+from langchain_deferred_tools.settled import invalid_calls
+from tests.support.stream_values import TOOLS, may_be_empty
+from tests.support.streaming_model import end, part, streaming
+from tests.support.streams import Stream, fault, random_stream
+
+RANDOMS = st.randoms(use_true_random=False)
+GO = [HumanMessage("go")]
+ORDER = "another order"
+"""LangChain keeps calls in the order in which they began, which need not be that of the wire."""
+
+
+def bound(name: str) -> dict[str, object]:
+    """A tool as a provider is told of it."""
+    required = [] if may_be_empty(name) else ["serial"]
+    return {"type": "function", "function": {"name": name, "parameters": {"required": required}}}
+
+
+def chunks(stream: Stream) -> Iterator[AIMessageChunk]:
+    """The stream as an integration of LangChain's hands it on."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for fragment in stream.fragments:
+        try:
+            text = text_of(fragment, decoder)
+        except UnicodeDecodeError:  # halves of characters of two calls
+            reject()
+        index = None if fragment.index is None else int(fragment.index)
+        yield part(text, name=fragment.name, id=fragment.id, index=index)
+    yield end(stream.reason)
+
+
+def text_of(fragment: Fragment, decoder: codecs.IncrementalDecoder) -> str | None:
+    """The arguments in `fragment`; not what a provider says again at their end."""
+    if isinstance(fragment.arguments, bytes):
+        return decoder.decode(fragment.arguments)
+    if fragment.arguments is not None or fragment.whole is None or fragment.done:
+        return fragment.arguments
+    whole = fragment.whole
+    return whole if isinstance(whole, str) else json.dumps(dict(whole))
+
+
+def outcomes(message: AIMessage) -> list[Outcome]:
+    """What the message says of its calls."""
+    told = invalid_calls(message)
+    return [
+        Invalid(id_, id_, call["name"], Reason.CONFLICTING, told[id_], "")
+        if id_ in told
+        else Complete(id_, id_, call["name"], call["args"])
+        for call in message.tool_calls
+        if (id_ := call["id"] or "")
+    ]
+
+
+def check(stream: Stream, messages: Sequence[AIMessage]) -> None:
+    for message in messages:
+        assert message.invalid_tool_calls == []
+        assert len({call["id"] for call in message.tool_calls}) == len(message.tool_calls)
+        assert fault(stream, outcomes(message)) in (None, ORDER)
+
+
+@pytest.mark.parametrize("dialect", sorted(DIALECTS))
+@settings(max_examples=50)
+@given(random=RANDOMS)
+def test_every_call_of_a_message_is_exact_or_refused(dialect: str, random: Random) -> None:
+    stream = random_stream(random, dialect)
+    wire = [*chunks(stream)]
+    model = exact_calls(streaming(wire, wire), dialect=DIALECTS[dialect])
+    bound_model = model.bind(tools=[bound(name) for name in TOOLS])
+    whole = add_ai_message_chunks(*bound_model.stream(GO))
+    check(stream, [bound_model.invoke(GO), settled(whole)])
