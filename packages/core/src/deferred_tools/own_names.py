@@ -26,7 +26,7 @@ def own_names(registry: Registry, names: Iterable[str]) -> frozenset[str]:
             raise ConfigurationError(f"two bound tools are called {name!r}: rename one of them")
         rival = registry.tools.get(name)
         # A server cannot stop the application by taking one of its names: its tool is left out.
-        if rival is not None and rival.spec.tier is Tier.CODE:
+        if rival is not None and rival.spec.tier is not Tier.MCP:
             raise ConfigurationError(
                 f"{name!r} is both bound to the agent and in the toolset: remove it from one"
             )

@@ -200,7 +200,9 @@ def _arguments_of(function: Callable[..., Any], name: str) -> TypeAdapter[Any]:
         adapter.json_schema()
     except (PydanticUserError, NameError) as error:
         raise ConfigurationError(
-            f"function {name!r} has a parameter that no JSON can fill: {str(error).splitlines()[0]}"
+            f"function {name!r} has a parameter that no JSON can fill: "
+            f"{str(error).splitlines()[0]}. If a framework fills it in, give the function as a "
+            "tool of that framework (LlamaIndex: FunctionTool, LangChain: @tool)"
         ) from None
     return adapter
 
