@@ -126,6 +126,30 @@ def test_b28_no_arguments_are_invalid_for_a_tool_that_requires_some(
     assert calls(run, part(text, name="read", id="i1", index=0), end()) == [("read", None)]
 
 
+@pytest.mark.parametrize(
+    "tool",
+    [
+        {"type": "function", "function": {"name": "now", "parameters": {"type": "object"}}},
+        {"type": "function", "name": "now", "parameters": {"type": "object", "required": []}},
+        {"name": "now", "input_schema": {"type": "object"}},
+        {"toolSpec": {"name": "now", "inputSchema": {"json": {"type": "object"}}}},
+    ],
+    ids=["chat", "responses", "messages", "converse"],
+)
+def test_b28_tools_are_read_in_every_providers_form(tool: dict[str, Any]) -> None:
+    chunks = [part("", name="now", id="i1", index=0), end()]
+    unread: dict[str, Any] = {"function_declarations": [{"name": "other"}]}
+    model = exact_calls(streaming(chunks)).bind(tools=[unread, tool])
+    assert not invalid_calls(model.invoke([HumanMessage("go")]))
+
+
+@pytest.mark.parametrize("tools", [None, [], [{"function_declarations": [{"name": "now"}]}]])
+def test_b28_no_arguments_are_invalid_where_the_tool_is_not_known(tools: Any) -> None:
+    chunks = [part("", name="now", id="i1", index=0), end()]
+    model = exact_calls(streaming(chunks)).bind(tools=tools)
+    assert list(invalid_calls(model.invoke([HumanMessage("go")]))) == ["i1"]
+
+
 @pytest.mark.parametrize("text", ["[1]", "7", '"{\\"page\\":1}"', '"page"', "true", '{"page":1}}'])
 def test_b28_other_values_are_no_arguments(run: Runner, text: str) -> None:
     assert calls(run, part(text, name="read", id="i1", index=0), end()) == [("read", None)]

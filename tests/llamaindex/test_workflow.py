@@ -66,15 +66,12 @@ class Alone(Workflow):
 
 
 class Careful(Workflow):
-    """Takes the error of a step for an answer."""
-
     @step
     async def look(self, ev: Asked) -> StopEvent:
         try:
-            await current_step()("get_weather", {"city": "Nowhere"})
+            return StopEvent(result=await current_step()("get_weather", {"city": "Nowhere"}))
         except LookupError as error:
             return StopEvent(result=f"not found: {error}")
-        return StopEvent()
 
 
 class Endless(Workflow):
@@ -96,8 +93,6 @@ class Endless(Workflow):
 
 
 class Outer(Workflow):
-    """Runs another workflow in a step of its own."""
-
     @step
     async def go(self, ev: Asked) -> StopEvent:
         return StopEvent(result=await Report().run(cities=ev.cities))
@@ -126,14 +121,10 @@ class Untold(Workflow):
         return StopEvent(result={"text": ev.get("text")})
 
 
-class Handle:
-    """What no JSON can hold."""
-
-
 class AskedByHandle(StartEvent):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    handle: Handle
+    handle: asyncio.Event  # which no JSON can hold
 
 
 class ByHandle(Workflow):
@@ -194,14 +185,12 @@ def test_runs_side_by_side_of_one_workflow_keep_to_themselves(toolset_of: MakeTo
     async def all_of_them() -> list[Any]:
         return await asyncio.gather(*(report(toolset, cities=[city]) for city in cities))
 
-    results = asyncio.run(all_of_them())
-    told = [result.structured["lines"] for result in results]
+    told = [result.structured["lines"] for result in asyncio.run(all_of_them())]
     assert told == [[f"sunny in {city}", str([city])] for city in cities]
 
 
 def test_a_workflow_in_one_of_its_steps_calls_tools_too(toolset_of: MakeToolset) -> None:
-    result = asyncio.run(report(registered(toolset_of, Outer())))
-    assert "sunny in Rome" in result.text
+    assert "sunny in Rome" in asyncio.run(report(registered(toolset_of, Outer()))).text
 
 
 def test_its_tags_are_those_of_what_it_uses(toolset_of: MakeToolset) -> None:
@@ -227,8 +216,7 @@ def test_a_tool_that_it_does_not_name_is_unknown_to_it(toolset_of: MakeToolset) 
 
 
 def test_a_step_may_handle_the_error_of_a_tool(toolset_of: MakeToolset) -> None:
-    result = asyncio.run(report(registered(toolset_of, Careful())))
-    assert result.text == "not found: no such city"
+    assert asyncio.run(report(registered(toolset_of, Careful()))).text == "not found: no such city"
 
 
 def test_what_a_step_raises_is_told_as_any_tools_error(toolset_of: MakeToolset) -> None:

@@ -15,7 +15,9 @@ PUBLIC = {
         "SourceState", "SourceStatus", "Tier", "Tool", "ToolCatalog", "ToolIndex", "ToolResult",
         "ToolSpec", "ToolSummary", "ToolTag", "ToolsLock", "Toolset", "Workflow", "hookimpl",
     ],
-    "langchain_deferred_tools": ["Conversation", "LangChainTool", "bind"],
+    "langchain_deferred_tools": [
+        "Conversation", "LangChainTool", "bind", "exact_calls", "invalid_calls", "settled",
+    ],
     "llama_index.tools.deferred": [
         "DeferredToolSession", "DeferredToolState", "DeferredTools", "LlamaIndexTool", "bind",
     ],

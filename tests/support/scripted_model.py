@@ -59,7 +59,7 @@ class ScriptedModel(BaseChatModel):
         self._turns.append(
             Turn(
                 messages=list(messages),
-                tools=[spec["function"]["name"] for spec in specs],
+                tools=[str(spec.get("function", spec).get("name")) for spec in specs],
                 specs=specs,
                 tool_choice=options.get("tool_choice"),
             )

@@ -6,8 +6,8 @@ For `create_agent` import `langchain_deferred_tools.middleware`, for a hand-buil
 
 from langchain_deferred_tools.bind import bind
 from langchain_deferred_tools.conversation import Conversation
-from langchain_deferred_tools.settled import settled
+from langchain_deferred_tools.settled import invalid_calls, settled
 from langchain_deferred_tools.source import LangChainTool
 from langchain_deferred_tools.stream import exact_calls
 
-__all__ = ["Conversation", "LangChainTool", "bind", "exact_calls", "settled"]
+__all__ = ["Conversation", "LangChainTool", "bind", "exact_calls", "invalid_calls", "settled"]

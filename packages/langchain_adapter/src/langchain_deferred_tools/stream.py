@@ -38,7 +38,9 @@ def exact_calls(model: Model, *, dialect: Dialect | None = None) -> Model:
     """`model`, with messages whose calls are exact, or marked as not to be run.
 
     It is of the same class, and shares all its state with the one given. It may have bound tools,
-    retries or fallbacks already. `DeferredToolsMiddleware` does this with the agent's model.
+    retries or fallbacks already. `DeferredToolsMiddleware` does this with the agent's model. What
+    runs calls without it, `DeferredToolsGraph` or `Conversation` has to leave out those that
+    `invalid_calls` names, since they have no arguments.
 
     Args:
         model: A chat model, or one in such a wrapper.
@@ -145,17 +147,15 @@ def _chunks(dialect: Dialect, options: Mapping[str, Any]) -> ExactChunks:
 
 
 def _may_be_empty(tools: Sequence[object], name: str) -> bool:
-    """Whether the tool of that name requires no arguments, as its provider is told."""
-    unread = False
+    """Whether the tool of that name requires no arguments; no, where that is not known."""
     for tool in tools:
         try:
             function = convert_to_openai_function(_function(tool))
         except (KeyError, TypeError, ValueError):
-            unread = True
             continue
         if function["name"] == name:
             return not (function.get("parameters") or {}).get("required")
-    return not unread
+    return False
 
 
 def _function(tool: object) -> Any:

@@ -7,45 +7,25 @@ which compiles, and a call, which evaluates. Knows neither schemas nor tools.
 """
 
 import json
-import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Never, Self
 
 from deferred_tools.limits import Limits
-from deferred_tools.mapping.cost import count_steps
-from deferred_tools.mapping.plan import Plan, PlanError, check_size, read_plan
 from deferred_tools.mapping.shapes import shape
 from deferred_tools.sources.base import ToolResult
 from deferred_tools.validation import oversize
 
 if TYPE_CHECKING:
-    import cel
-
-_SHOWN = 300
-_STEPS_PER_CHECK = 10
-"""Steps of an evaluation per step of a validation (`Limits.validation_steps`): a second or so."""
-_REASONS = {
-    KeyError: "there is no such key",
-    IndexError: "there is no such place in a list",
-    TypeError: "the types of the values do not fit; CEL converts none by itself",
-    ZeroDivisionError: "division by zero",
-    OverflowError: "a number is too large",
-    ValueError: "a value that CEL does not know, such as a text with half a surrogate pair",
-}
-
-
-class MappingError(ValueError):
-    """An expression that cannot be compiled, or not evaluated over what came."""
+    from deferred_tools.mapping.expression import Expression
 
 
 @dataclass(frozen=True, slots=True)
 class CallMapping:
     """What a call goes through on its way to an MCP tool and back; safe to share by threads."""
 
-    _args: "_Expression | None"
-    _result: "_Expression | None"
+    _args: "Expression | None"
+    _result: "Expression | None"
     _limits: Limits
 
     @classmethod
@@ -57,10 +37,8 @@ class CallMapping:
                 not there; or the extra `cel` is not installed.
         """
         return cls(
-            None if args is None else _Expression.compile("args", args, frozenset({"args", "ctx"})),
-            None
-            if result is None
-            else _Expression.compile("result", result, frozenset({"result"})),
+            _compiled("args", args, frozenset({"args", "ctx"})),
+            _compiled("result", result, frozenset({"result"})),
             limits,
         )
 
@@ -95,107 +73,13 @@ class CallMapping:
         return _read(result.text, self._limits)
 
 
-@dataclass(frozen=True, slots=True)
-class _Expression:
-    role: str
-    text: str
-    plan: Plan
-    program: "cel.Program"
+def _compiled(role: str, text: str | None, variables: frozenset[str]) -> "Expression | None":
+    if text is None:
+        return None
+    # Only where a mapping is written: few applications have one.
+    from deferred_tools.mapping.expression import Expression  # noqa: PLC0415
 
-    @classmethod
-    def compile(cls, role: str, text: str, variables: frozenset[str]) -> Self:
-        try:
-            import cel  # noqa: PLC0415 - an extra, loaded only where a mapping is written
-        except ImportError:
-            problem = 'mappings need CEL: run `pip install "deferred-tools[cel]"`'
-        else:
-            try:
-                check_size(text)
-                program = cel.compile(text)
-                return cls(role, text, read_plan(text, variables), program)
-            except PlanError as error:
-                problem = str(error)
-            except UnicodeError:
-                problem = "it has half a surrogate pair"
-            except ValueError as error:
-                problem = _syntax(str(error))
-            except BaseException as error:  # noqa: BLE001 - a panic is no Exception
-                problem = _panic(error)
-        raise MappingError(
-            f"the {role!r} expression {_cut(repr(text))} does not compile: {problem}"
-        )
-
-    def evaluate(self, variables: dict[str, Any], limits: Limits) -> Any:
-        try:
-            return self._evaluate(variables, limits)
-        except _FailedError as error:
-            problem = str(error)
-        # Out here no error of the library, which quotes values, hangs on to it as its context.
-        raise self.failed(variables, problem)
-
-    def failed(self, variables: Mapping[str, Any], problem: str) -> MappingError:
-        return MappingError(
-            f"the {self.role!r} expression {_cut(repr(self.text))} failed over "
-            f"{shape(variables[self.role])}: {problem}"
-        )
-
-    def _evaluate(self, variables: dict[str, Any], limits: Limits) -> Any:
-        if found := oversize(variables[self.role], limits):
-            raise _FailedError(f"that is too much: {found}")
-        given = {name: _plain(value, "it was given") for name, value in variables.items()}
-        most = limits.validation_steps * _STEPS_PER_CHECK
-        if count_steps(self.plan, given, most) > most:
-            raise _FailedError(
-                f"it might take more than {most} steps. `map` and `filter` take the square of what "
-                "they gather: ask the tool for less at a time, or raise Limits.validation_steps"
-            )
-        value = self._run(given)
-        if found := oversize(value, limits):
-            raise _FailedError(f"what it gives is too much: {found}")
-        return _plain(value, "it gives")
-
-    def _run(self, given: dict[str, Any]) -> Any:
-        try:
-            return self.program.execute(given)
-        except Exception as error:  # noqa: BLE001 - none of its messages may be shown
-            reasons = (reason for kind, reason in _REASONS.items() if isinstance(error, kind))
-            problem = next(reasons, "a function cannot be applied to what it was given")
-        except BaseException as error:  # noqa: BLE001 - a panic is no Exception
-            problem = _panic(error)
-        raise _FailedError(problem)
-
-
-class _FailedError(Exception):
-    """Says why an evaluation failed, without any value."""
-
-
-def _panic(error: BaseException) -> str:
-    """What to say of a failure of the library itself; anything else goes on its way."""
-    if type(error).__name__ != "PanicException":
-        raise error
-    return "the CEL library failed"
-
-
-def _plain(value: Any, what: str) -> Any:
-    """The same JSON in new objects, keys in order: the library gives them in a random one."""
-    match value:
-        case None | bool() | str():
-            return value
-        case int() if -(2**63) <= value < 2**64:
-            return value
-        case int():
-            raise _FailedError(f"{what} a whole number beyond 64 bits, which CEL cannot hold")
-        case float() if math.isfinite(value):
-            return value
-        case list() | tuple():
-            return [_plain(item, what) for item in value]
-        case dict() if all(isinstance(key, str) for key in value):
-            return {key: _plain(value[key], what) for key in sorted(value)}
-        case dict():
-            raise _FailedError(f"{what} an object with a key that is no text")
-        case float():
-            raise _FailedError(f"{what} a number that is not finite")
-    raise _FailedError(f"{what} a value of type {type(value).__name__!r}, which is not JSON")
+    return Expression.compile(role, text, variables)
 
 
 def _wire(result: ToolResult) -> dict[str, Any]:
@@ -223,13 +107,3 @@ def _read(text: str, limits: Limits) -> Any:
 
 def _refuse(constant: str) -> Never:
     raise ValueError(f"{constant} is not JSON")
-
-
-def _syntax(message: str) -> str:
-    """The first complaint of the library's parser, on one line, without the text repeated."""
-    found = re.search(r"ERROR: <input>:(\d+):(\d+): ([^\n]*)", message)
-    return _cut(f"line {found[1]}, column {found[2]}: {found[3]}" if found else message)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
