@@ -1,6 +1,19 @@
+# /// script
+# requires-python = ">=3.11"
+# dependencies = [
+#     "deferred-tools",
+#     "hypothesis>=6.100",
+#     "langchain-core>=1.0,<2",
+#     "pydantic-ai-slim>=2",
+#     "rich>=13.7",
+# ]
+#
+# [tool.uv.sources]
+# deferred-tools = { path = "../packages/core", editable = true }
+# ///
 """Streamed tool calls: are they right, and how fast are they put together? Beside peers.
 
-    python benchmarks/bridge.py [--streams 5000] [--seed 7] [--megabytes 1 2 4] [--json]
+    uv run benchmarks/bridge.py [--streams 5000] [--seed 7] [--megabytes 1 2 4] [--json]
 
 The streams are those of `tests/support/streams.py`, which knows what the model meant: of each call
 that was sent, a third of the streams being cut, a peer has it exactly, says that it is invalid, or

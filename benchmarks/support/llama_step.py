@@ -48,11 +48,11 @@ def measure(pool: Sequence[Definition], *, runs: int) -> Measured:
                     cpu = row["added cpu ms"]
                     goals.append(Goal(name, row["added ms"], most, "ms", cpu=cpu))
     note = (
-        f"A step: the model calls an enabled tool, and reads its answer. {STEPS} in a run; agents "
-        f"take turns. Plain: the same {ENABLED} tools, always bound. ObjectIndex: the {TOP} tools "
-        "nearest to the user's message, which say the tool's own name and description here, and "
-        "again to the tool's name, by hashed words: a model would be asked on top of that. "
-        "Not found: of that, calls of a tool which that did not find."
+        f"A step: the model calls an enabled tool and reads its answer; {STEPS} in a run, agents "
+        f"taking turns. Plain: the same {ENABLED} tools, always bound. ObjectIndex: the {TOP} "
+        "tools nearest to the user's message (here the tool's own name and description), and to "
+        "the tool's name when it is called, by hashed words; a model's time comes on top. Not "
+        "found: calls of a tool that is not among the latter."
     )
     return Measured([Table("Added per step", rows, note)], goals)
 
