@@ -92,6 +92,8 @@ def _agents(name: str, resolution: str) -> Combination:
 _STORABLE = "pydantic<2.14"
 """With which LlamaIndex can store its memory."""
 _AGENTS = "tests/llamaindex/test_agents.py"
+_SEARCH = "tests/llamaindex/test_search_and_bind.py"
+_REMEMBERS = "test_the_block_and_what_was_said_are_the_same_bytes_in_each_call_of_the_model"
 
 
 def _llama(name: str, resolution: str, *without: str) -> Combination:
@@ -113,7 +115,7 @@ def _llama(name: str, resolution: str, *without: str) -> Combination:
             "tests/llamaindex/test_memory.py",
             "tests/llamaindex/test_names.py",
             "tests/llamaindex/test_restored_state.py",
-            "tests/llamaindex/test_search_and_bind.py",
+            _SEARCH,
             "tests/llamaindex/test_source.py",
             "tests/llamaindex/test_tool_specs.py",
             "tests/llamaindex/test_tools.py",
@@ -132,14 +134,11 @@ def _llama_newest_pydantic() -> Combination:
         adapter=LLAMA_INDEX,
         resolution="highest",
         tests=(
-            "tests/llamaindex/test_search_and_bind.py",
+            _SEARCH,
             "tests/llamaindex/test_versions.py",
             "tests/llamaindex/test_workflow.py",
         ),
-        without=(
-            "tests/llamaindex/test_search_and_bind.py::"
-            "test_the_block_and_what_was_said_are_the_same_bytes_in_each_call_of_the_model",
-        ),
+        without=(f"{_SEARCH}::{_REMEMBERS}",),
         options=(
             "-n0",
             *("-W", "ignore:with the installed pydantic"),

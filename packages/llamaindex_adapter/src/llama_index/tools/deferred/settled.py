@@ -7,21 +7,13 @@ stores and out of them, and cannot be taken for another call's.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, ToolCallBlock
 from llama_index.core.llms.llm import ToolSelection
 
-from deferred_tools.bridge import (
-    DIALECTS,
-    Complete,
-    Fragment,
-    Invalid,
-    MintedIds,
-    Outcome,
-    ToolCallAssembler,
-)
+from deferred_tools.bridge import Complete, Fragment, MintedIds, Outcome
 from deferred_tools.bridge.reading import UnreadableError, canonical, read_arguments
 from deferred_tools.bridge.wire import field_of
 
@@ -69,27 +61,20 @@ def listed(message: ChatMessage, selected: Sequence[ToolSelection]) -> list[Tool
     ]
 
 
-def outcomes_of(
-    calls: Sequence[ToolCallBlock], reason: str | None, may_be_empty: Callable[[str], bool]
-) -> list[Outcome]:
-    """What becomes of calls that came whole, where the message ended for `reason`."""
-    assembler = ToolCallAssembler(DIALECTS["openai_chat"], may_be_empty=may_be_empty)
+def whole_fragments(calls: Sequence[ToolCallBlock]) -> Iterator[Fragment]:
+    """Calls that came whole, each with an index of its own."""
     # Arguments without a name may be what a call without arguments has lost.
     lost = any(not call.tool_name for call in calls)
     for index, call in enumerate(calls):
         given = call.tool_kwargs or ("" if lost else "{}")
-        text = given if isinstance(given, str) else None
-        assembler.feed(
-            Fragment(
-                index=index,
-                id=call.tool_call_id,
-                name=call.tool_name,
-                arguments=text,
-                whole=given if isinstance(given, Mapping) else None,
-                done=True,
-            )
+        yield Fragment(
+            index=index,
+            id=call.tool_call_id,
+            name=call.tool_name,
+            arguments=given if isinstance(given, str) else None,
+            whole=given if isinstance(given, Mapping) else None,
+            done=True,
         )
-    return assembler.finish(reason)
 
 
 def agree(
@@ -162,12 +147,11 @@ def _entry(outcome: Outcome) -> dict[str, Any]:
 
 
 def _handed_on(outcome: Outcome) -> ToolSelection:
-    name, arguments = outcome.name or UNNAMED, {}
-    if isinstance(outcome, Invalid):
-        name = UNNAMED if name == _TEAMS else name
-        arguments = {_NOT_RUN: outcome.message}
+    if isinstance(outcome, Complete):
+        name, arguments = outcome.name, outcome.arguments
     else:
-        arguments = outcome.arguments
+        name = UNNAMED if outcome.name in ("", _TEAMS) else outcome.name
+        arguments = {_NOT_RUN: outcome.message}
     return ToolSelection(tool_id=outcome.id, tool_name=name, tool_kwargs=arguments)
 
 
