@@ -3,15 +3,11 @@
 LlamaIndex mends what is no JSON, which makes a valid call of one that was cut off.
 """
 
-from typing import Any
-
 from llama_index.core.agent.react.output_parser import ReActOutputParser
 from llama_index.core.agent.react.types import ActionReasoningStep, BaseReasoningStep
 
 from deferred_tools.bridge import Invalid, Reason
 from deferred_tools.bridge.scanner import ObjectScanner
-
-_INPUT = "Action Input:"
 
 
 class WholeActions(ReActOutputParser):
@@ -41,17 +37,14 @@ class WholeActions(ReActOutputParser):
             )
         return step
 
-    def format(self, query: str) -> str:
-        """The query, as the agent's own parser has it."""
-        return self._inner.format(query)
-
-    def _format_message(self, message: Any) -> Any:
-        return self._inner._format_message(message)
-
 
 def _is_cut(output: str) -> bool:
-    """Whether the first object after the last mark has no end."""
-    _, mark, written = output.rpartition(_INPUT)
+    """Whether the object that LlamaIndex takes for the arguments has no end."""
+    _, _, action = output.partition("Action:")
+    _, _, written = action.partition("Action Input:")
+    begun = written.find("{")
+    if begun < 0:
+        return False
     scanner = ObjectScanner()
-    scanner.feed(written[written.find("{") :])
-    return bool(mark) and scanner.started and not scanner.ended
+    scanner.feed(written[begun:])
+    return not scanner.ended

@@ -13,10 +13,13 @@ from typing import Any, cast
 from llama_index.core.agent.react.formatter import ReActChatFormatter
 from llama_index.core.agent.workflow import AgentOutput, BaseWorkflowAgent, ReActAgent
 from llama_index.core.llms import ChatMessage, MessageRole, TextBlock
+from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.tools import AsyncBaseTool
 
+from llama_index.tools.deferred.actions import WholeActions
 from llama_index.tools.deferred.answered import AnsweredTool
 from llama_index.tools.deferred.retriever import CallRetriever
+from llama_index.tools.deferred.stream import exact_calls
 
 
 @functools.cache
@@ -41,8 +44,14 @@ def attached(kind: type[BaseWorkflowAgent]) -> type[BaseWorkflowAgent]:
         bound = await session.tools(*(t for t in tools if not isinstance(t, AnsweredTool)))
         block = await session.system_block()
         agent = self
+        if isinstance(self.llm, FunctionCallingLLM):
+            self.llm = exact_calls(self.llm)
         if isinstance(self, ReActAgent):  # which makes the system message itself
-            agent = self.model_copy(update={"formatter": _Listing.of(self.formatter, block)})
+            changed = {
+                "formatter": _Listing.of(self.formatter, block),
+                "output_parser": WholeActions(self.output_parser),
+            }
+            agent = self.model_copy(update=changed)
         else:
             llm_input = with_block(llm_input, block)
         output = await kind.take_step(agent, ctx, llm_input, bound, memory)

@@ -13,7 +13,7 @@ from llama_index.core.tools import BaseTool
 
 from deferred_tools.bridge import DIALECTS, Dialect, Fragment, ToolCallAssembler
 from deferred_tools.bridge.wire import field_of, read_event
-from llama_index.tools.deferred.settled import agree, listed, whole_fragments, with_outcomes
+from llama_index.tools.deferred.settled import agree, listed, whole_outcomes, with_outcomes
 
 Select = Callable[[ChatResponse], Sequence[ToolSelection]]
 """What a model's class makes of the calls in a response."""
@@ -63,11 +63,12 @@ class HeardCalls:
             theirs = ()
         calls = listed(response.message, theirs)
         reason = self._reason or _reason_in(response)
-        assembler = self._assembler or self._made(DIALECTS["openai_chat"])
-        if self._assembler is None:
-            for fragment in whole_fragments(calls):
-                assembler.feed(fragment)
-        outcomes = assembler.finish(reason)
+        assembler = self._assembler
+        if assembler is None:
+            assembler = self._made(DIALECTS["openai_chat"])
+            outcomes = whole_outcomes(assembler, calls, reason)
+        else:
+            outcomes = assembler.finish(reason)
         if agree(outcomes, calls, theirs, assembler.minted_ids):
             return response
         return with_outcomes(response, outcomes)

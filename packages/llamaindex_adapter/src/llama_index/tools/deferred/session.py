@@ -19,8 +19,10 @@ from deferred_tools.search_request import DESCRIPTION, NAME, PARAMETERS
 from deferred_tools.session import Session
 from llama_index.tools.deferred.answered import AnsweredTool
 from llama_index.tools.deferred.calling import Calls, run_of
+from llama_index.tools.deferred.content import failure
 from llama_index.tools.deferred.ledger import Kept, Ledger
 from llama_index.tools.deferred.schema import metadata_of
+from llama_index.tools.deferred.settled import problem_in
 from llama_index.tools.deferred.source import LlamaIndexTool
 
 if TYPE_CHECKING:
@@ -89,6 +91,7 @@ class DeferredToolSession:
         into the conversation, and a search its place.
         """
         kept, session = await self._read()
+        calls = tuple(call for call in calls if problem_in(call.tool_kwargs) is None)
         names = [call.tool_name for call in calls if call.tool_name not in self._own]
         brought = kept.session.exposed_to(self._toolset.called(session, names).exposed)
         if brought is not kept.session:
@@ -106,6 +109,9 @@ class DeferredToolSession:
         Raises:
             WaitingForEvent: A human is to answer first; let it reach the workflow.
         """
+        problem = problem_in(kwargs)
+        if problem is not None:
+            return failure(problem, name=name, arguments={})
         mine = self._own | {tool.metadata.get_name(): tool for tool in own}
         calls = await self._calls()
         if name in mine:

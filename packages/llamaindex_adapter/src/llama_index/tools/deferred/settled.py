@@ -7,13 +7,14 @@ stores and out of them, and cannot be taken for another call's.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from llama_index.core.base.llms.types import ChatMessage, ChatResponse, ToolCallBlock
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, ContentBlock, ToolCallBlock
 from llama_index.core.llms.llm import ToolSelection
 
-from deferred_tools.bridge import Complete, Fragment, MintedIds, Outcome
+from deferred_tools.bridge import Complete, Fragment, MintedIds, Outcome, ToolCallAssembler
 from deferred_tools.bridge.reading import UnreadableError, canonical, read_arguments
 from deferred_tools.bridge.wire import field_of
 
@@ -61,20 +62,33 @@ def listed(message: ChatMessage, selected: Sequence[ToolSelection]) -> list[Tool
     ]
 
 
-def whole_fragments(calls: Sequence[ToolCallBlock]) -> Iterator[Fragment]:
-    """Calls that came whole, each with an index of its own."""
+def whole_outcomes(
+    assembler: ToolCallAssembler, calls: Sequence[ToolCallBlock], reason: str | None
+) -> list[Outcome]:
+    """What becomes of calls that came whole, where the message ended for `reason`.
+
+    Arguments that are no text any more are taken as they are. `assembler` has been fed nothing.
+    """
     # Arguments without a name may be what a call without arguments has lost.
     lost = any(not call.tool_name for call in calls)
     for index, call in enumerate(calls):
-        given = call.tool_kwargs or ("" if lost else "{}")
-        yield Fragment(
-            index=index,
-            id=call.tool_call_id,
-            name=call.tool_name,
-            arguments=given if isinstance(given, str) else None,
-            whole=given if isinstance(given, Mapping) else None,
-            done=True,
+        given = call.tool_kwargs
+        text = given if isinstance(given, str) else "{}"
+        assembler.feed(
+            Fragment(
+                index=index,
+                id=call.tool_call_id,
+                name=call.tool_name,
+                arguments=text if given or not lost else "",
+                done=True,
+            )
         )
+    return [
+        replace(outcome, arguments=call.tool_kwargs)
+        if isinstance(outcome, Complete) and isinstance(call.tool_kwargs, dict)
+        else outcome
+        for outcome, call in zip(assembler.finish(reason), calls, strict=True)
+    ]
 
 
 def agree(
@@ -89,7 +103,8 @@ def agree(
         and outcome.name == call.tool_name == selection.tool_name
         and bool(selection.tool_id)
         and (minted.owns(outcome.id) or outcome.id == call.tool_call_id == selection.tool_id)
-        and canonical(outcome.arguments) == _canonical(call) == canonical(selection.tool_kwargs)
+        and _says(call.tool_kwargs, outcome.arguments)
+        and _says(selection.tool_kwargs, outcome.arguments)
         for outcome, call, selection in zip(outcomes, calls, selected, strict=True)
     )
 
@@ -117,7 +132,7 @@ def _with_calls(message: ChatMessage, outcomes: Sequence[Outcome]) -> ChatMessag
         others[_ENTRIES] = list(map(_entry, outcomes))
         return message.model_copy(update={"additional_kwargs": others})
     calls = list(map(_block, outcomes))
-    made = []
+    made: list[ContentBlock] = []
     for block in message.blocks:
         if not isinstance(block, ToolCallBlock):
             made.append(block)
@@ -155,9 +170,11 @@ def _handed_on(outcome: Outcome) -> ToolSelection:
     return ToolSelection(tool_id=outcome.id, tool_name=name, tool_kwargs=arguments)
 
 
-def _canonical(call: ToolCallBlock) -> str | None:
-    given = call.tool_kwargs
+def _says(given: str | dict[str, Any], arguments: dict[str, Any]) -> bool:
     try:
-        return canonical(read_arguments(given) if isinstance(given, str) else given)
+        read = read_arguments(given) if isinstance(given, str) else given
+        return canonical(read) == canonical(arguments)
     except UnreadableError:
-        return None
+        return False
+    except (TypeError, ValueError, RecursionError):  # its class has put objects into them
+        return given == arguments

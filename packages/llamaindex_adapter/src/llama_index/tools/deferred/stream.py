@@ -15,7 +15,7 @@ from llama_index.core.base.llms.types import (
     ChatResponseGen,
 )
 from llama_index.core.llms.function_calling import FunctionCallingLLM
-from llama_index.core.llms.llm import ToolSelection
+from llama_index.core.llms.llm import LLM, ToolSelection
 from llama_index.core.tools import BaseTool
 from pydantic import BaseModel
 
@@ -24,7 +24,7 @@ from deferred_tools.errors import ConfigurationError
 from llama_index.tools.deferred.heard import HeardCalls, Select
 from llama_index.tools.deferred.settled import calls_in
 
-Model = TypeVar("Model", bound=FunctionCallingLLM)
+Model = TypeVar("Model", bound=LLM)
 
 _DIALECTS = {
     "llama_index.llms.deepseek": "deepseek",
@@ -58,11 +58,11 @@ def exact_calls(llm: Model, *, dialect: Dialect | None = None) -> Model:
             f"calls of a {type(llm).__name__} cannot be made exact, as it is no "
             "FunctionCallingLLM: give `exact_calls` the model itself, not something around it"
         )
-    kind = type(llm)
-    if isinstance(llm, _Exact):
+    kind: type[FunctionCallingLLM] = type(llm)
+    if issubclass(kind, _Exact):
         if dialect is None:
             return llm
-        kind = cast("type[Model]", kind.__base__)
+        kind = cast("type[FunctionCallingLLM]", kind.__base__)
     made = _exact(kind, dialect or _dialect_of(kind))
     view = made.__new__(made)
     # A copy would have a state of its own, such as a counter.
