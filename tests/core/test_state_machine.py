@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, NoReturn
 
+import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -41,6 +42,8 @@ from deferred_tools.session import Inherit
 from deferred_tools.settings import Settings
 from deferred_tools.testing.sources import ScriptedSource, ScriptedTool
 from deferred_tools.workflows import Step, Workflow
+
+pytestmark = pytest.mark.thorough
 
 SECONDS = 10.0
 OFFERED = {

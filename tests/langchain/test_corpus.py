@@ -4,11 +4,14 @@ import json
 import re
 from typing import Any
 
+import pytest
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from deferred_tools import Caller, Session, Toolset
 from langchain_deferred_tools import bind
 from tests.support.corpus import sources
+
+pytestmark = pytest.mark.thorough
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 

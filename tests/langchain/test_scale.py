@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -16,6 +17,8 @@ from deferred_tools.testing.sources import ScriptedTool
 from langchain_deferred_tools.middleware import DeferredToolsMiddleware
 from tests.support.agents import MakeToolset, Runner, agent_of, listed, thread, told
 from tests.support.scripted_model import ScriptedModel, Turn, call, says
+
+pytestmark = pytest.mark.thorough
 
 CALLERS = 100
 

@@ -18,6 +18,8 @@ from tests.support.stream_values import TOOLS, may_be_empty
 from tests.support.streaming_model import end, part, streaming
 from tests.support.streams import Stream, fault, random_stream
 
+pytestmark = pytest.mark.thorough
+
 RANDOMS = st.randoms(use_true_random=False)
 GO = [HumanMessage("go")]
 ORDER = "another order"

@@ -2,10 +2,14 @@
 
 import re
 
+import pytest
+
 from deferred_tools import Caller, Session, Toolset
 from llama_index.tools.deferred.bind import bind
 from tests.llamaindex.payloads import VENDORS, whole
 from tests.support.corpus import sources
+
+pytestmark = pytest.mark.thorough
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 

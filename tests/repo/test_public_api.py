@@ -19,12 +19,14 @@ PUBLIC = {
         "DIALECTS", "UNKNOWN", "ArgumentsDelta", "Complete", "Decoration", "Dialect", "Fragment",
         "Invalid", "InvalidCallsError", "Means", "MintedIds", "Named", "OnInvalid", "Outcome",
         "Progress", "Reason", "Slot", "Started", "ToolCallAssembler", "ToolCallBridge",
+        "WireEvent", "read_event",
     ],
     "langchain_deferred_tools": [
         "Conversation", "LangChainTool", "bind", "exact_calls", "invalid_calls", "settled",
     ],
     "llama_index.tools.deferred": [
         "DeferredToolSession", "DeferredToolState", "DeferredTools", "LlamaIndexTool", "bind",
+        "exact_calls",
     ],
 }  # fmt: skip
 HEAVY = [

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from deferred_tools.bridge import DIALECTS, Fragment, MintedIds, ToolCallAssembler
-from tests.core.bridge.wire import told
+from deferred_tools.bridge import DIALECTS, MintedIds, ToolCallAssembler, read_event
 
 STREAMS = Path(__file__).parent / "streams"
 
@@ -28,11 +27,12 @@ def events(dialect: str, wire: list[dict[str, Any]]) -> list[dict[str, Any]]:
     reason = None
     found: list[Any] = []
     for event in wire:
-        for said in told(dialect, event):
-            if isinstance(said, Fragment):
-                found += assembler.feed(said)
-            else:
-                reason = said
+        said = read_event(event)
+        if said is None:
+            continue
+        for fragment in said.fragments:
+            found += assembler.feed(fragment)
+        reason = said.reason or reason
     found += assembler.finish(reason)
     return [{"event": type(it).__name__} | asdict(it) for it in found]
 

@@ -8,7 +8,7 @@ from deferred_tools.testing.sources import ScriptedSource, ready
 from tests.support.corpus import collected
 from tests.support.gateway import MODES, in_memory, names_of
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 AT_ONCE = 64
 
 

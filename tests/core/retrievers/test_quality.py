@@ -8,6 +8,8 @@ from deferred_tools.evaluation.run import evaluate
 from deferred_tools.retrievers.builtin import builtin
 from tests.support.shared import shared_folder
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def scores() -> Scores:

@@ -13,6 +13,8 @@ from deferred_tools.errors import ConfigurationError
 from langchain_deferred_tools.demo.command import Tools, demo
 from tests.support.shared import shared_folder
 
+pytestmark = pytest.mark.thorough
+
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY", "MISTRAL_API_KEY")
 RUN = "from deferred_tools.cli.main import run; run()"
 

@@ -12,6 +12,8 @@ from tests.llamaindex.persistence.durable import Durable, die, endure, repeat
 from tests.llamaindex.persistence.workflows import Kind
 from tests.support.llama_model import call, calls
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.parametrize("kind", ["chat", "agent"])
 def test_a_run_that_died_after_a_search_goes_on_without_another_one(

@@ -9,7 +9,7 @@ import pytest
 from tests.support.endurance import CANARY, endure_together
 from tests.support.faults import Fault, groups
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 
 @pytest.mark.parametrize("cases", groups(), ids=lambda cases: f"{cases[0][0]} to {cases[-1][0]}")

@@ -21,6 +21,7 @@ from deferred_tools.bridge.fragment import Fragment
 from deferred_tools.bridge.minting import MintedIds
 from deferred_tools.bridge.policy import InvalidCallsError, OnInvalid
 from deferred_tools.bridge.slot import Decoration, Slot
+from deferred_tools.bridge.wire import WireEvent, read_event
 
 __all__ = [
     "DIALECTS",
@@ -43,4 +44,6 @@ __all__ = [
     "Started",
     "ToolCallAssembler",
     "ToolCallBridge",
+    "WireEvent",
+    "read_event",
 ]

@@ -39,10 +39,10 @@ def read_event(event: object) -> WireEvent | None:
     of Bedrock's Converse, chunks of Gemini's and lines of Ollama's. Of a whole message it tells how
     that ended. What is not of the type that it should be is left out.
     """
-    inner = field_of(event, "data")  # as Mistral's library wraps its chunks
-    if field_of(inner, "choices") is not None:
-        event = inner
     found = _reader_of(event)
+    if found is None:
+        event = field_of(event, "data")  # as Mistral's library wraps its chunks
+        found = _reader_of(event)
     if found is None:
         return None
     dialect, reader = found
@@ -177,7 +177,6 @@ _ANTHROPIC_TYPES = frozenset(
     }
 )
 _BY_FIELD: tuple[tuple[str, Dialect, _Reader], ...] = (
-    ("choices", UNKNOWN, _chat),
     ("candidates", GEMINI, _gemini),
     ("contentBlockStart", BEDROCK_CONVERSE, _bedrock),
     ("contentBlockDelta", BEDROCK_CONVERSE, _bedrock),
@@ -190,6 +189,8 @@ _BY_FIELD: tuple[tuple[str, Dialect, _Reader], ...] = (
 
 
 def _reader_of(event: object) -> tuple[Dialect, _Reader] | None:
+    if field_of(event, "choices") is not None:  # first, as most are of these
+        return UNKNOWN, _chat
     kind = field_of(event, "type")
     if isinstance(kind, str):
         if kind.startswith("response."):

@@ -38,7 +38,8 @@ class DeferredToolSession:
         for call in llm.get_tool_calls_from_response(response, error_on_no_tool_call=False):
             output = await session.call(call.tool_name, call.tool_kwargs)
 
-    All that it knows lies in the context's store, so make one wherever it is needed.
+    All that it knows lies in the context's store, so make one wherever it is needed. With a model
+    by `exact_calls`, calls that were cut off or merged are refused like any other that cannot run.
     """
 
     def __init__(

@@ -70,14 +70,14 @@ def whole_outcomes(
     Arguments that are no text any more are taken as they are. `assembler` has been fed nothing.
     """
     # Arguments without a name may be what a call without arguments has lost.
-    lost = any(not call.tool_name for call in calls)
+    lost = any(call.tool_kwargs and not call.tool_name for call in calls)
     for index, call in enumerate(calls):
         given = call.tool_kwargs
         text = given if isinstance(given, str) else "{}"
         assembler.feed(
             Fragment(
                 index=index,
-                id=call.tool_call_id,
+                id=call.tool_call_id or assembler.minted_ids.mint(),
                 name=call.tool_name,
                 arguments=text if given or not lost else "",
                 done=True,

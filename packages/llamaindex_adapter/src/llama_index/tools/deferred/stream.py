@@ -22,7 +22,7 @@ from pydantic import BaseModel
 from deferred_tools.bridge import DIALECTS, Dialect
 from deferred_tools.errors import ConfigurationError
 from llama_index.tools.deferred.heard import HeardCalls, Select
-from llama_index.tools.deferred.settled import calls_in
+from llama_index.tools.deferred.settled import calls_in, problem_in
 
 Model = TypeVar("Model", bound=LLM)
 
@@ -40,9 +40,10 @@ def exact_calls(llm: Model, *, dialect: Dialect | None = None) -> Model:
 
     It is of the same class, and shares all its state with the one given. Its `*_with_tools`
     methods and `get_tool_calls_from_response` are what differs: a stream may have one more
-    response at its end. Calls that cannot be run are among the others; hand all of them to
-    `DeferredToolSession.asked` and `.call`, which tell the model what was wrong. Attached agents
-    have this already.
+    response at its end. With `error_on_no_tool_call=False`, calls that cannot be run are among
+    the others: hand all of them to `DeferredToolSession.asked` and `.call`, which tell the model
+    what was wrong. Without it they are a ValueError, as for LlamaIndex's own programs and
+    `predict_and_call`. Attached agents have such a model already.
 
     Args:
         llm: A model that calls functions.
@@ -119,12 +120,20 @@ def _exact(kind: type[FunctionCallingLLM], dialect: Dialect | None) -> type[Func
         return _astreamed(stream, HeardCalls(tools, dialect), select(self))
 
     def get_tool_calls_from_response(
-        self: FunctionCallingLLM, response: ChatResponse, *given: Any, **options: Any
+        self: FunctionCallingLLM,
+        response: ChatResponse,
+        error_on_no_tool_call: bool = True,
+        **options: Any,
     ) -> list[ToolSelection]:
         calls = calls_in(response)
-        if calls is not None:
-            return calls
-        return kind.get_tool_calls_from_response(self, response, *given, **options)
+        if calls is None:
+            return kind.get_tool_calls_from_response(
+                self, response, error_on_no_tool_call=error_on_no_tool_call, **options
+            )
+        problems = [problem for call in calls if (problem := problem_in(call.tool_kwargs))]
+        if problems and error_on_no_tool_call:
+            raise ValueError(" ".join(problems))
+        return calls
 
     names: dict[str, Any] = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
     for override in (
