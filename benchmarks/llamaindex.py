@@ -22,13 +22,11 @@ come from the shared folder, found by DEFERRED_TOOLS_SHARED or beside the reposi
 """
 
 import argparse
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from support import llama_construct, llama_importing, llama_step, llama_surface
-from support.definitions import Definition, corpus, generated
-from support.report import Measured, as_json, show
-from support.tokens import counter
+from support.command import Parts, counted, measure
+from support.definitions import Definition
 
 PARTS = ("import", "construct", "step", "tokens")
 
@@ -36,36 +34,15 @@ PARTS = ("import", "construct", "step", "tokens")
 def main() -> None:
     """Measure the parts asked for and print them."""
     options = _options()
-    pool = corpus()
-    remarks = [
-        f"Load of the machine at the start: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."
-    ]
-    if not pool:
-        pool = generated()
-        remarks.append("No shared folder (DEFERRED_TOOLS_SHARED): tools are made up, not real.")
-    parts = _parts(pool, options, remarks)
-    found = [measure() for name, measure in parts.items() if name in options.only]
-    if options.json:
-        print(as_json(found, remarks))
-    else:
-        show(found, remarks)
+    measure(options, lambda pool, remarks: _parts(pool, options, remarks))
 
 
-def _parts(
-    pool: Sequence[Definition], options: argparse.Namespace, remarks: list[str]
-) -> dict[str, Callable[[], Measured]]:
-    def tokens() -> Measured:
-        count = counter()
-        if count is None:
-            remarks.append("Tokens were not counted: install bpe-openai, or use `uv run`.")
-            return Measured(())
-        return llama_surface.measure(pool, count)
-
+def _parts(pool: Sequence[Definition], options: argparse.Namespace, remarks: list[str]) -> Parts:
     return {
         "import": lambda: llama_importing.measure(repeats=options.starts),
         "construct": lambda: llama_construct.measure(pool, repeats=options.repeats),
         "step": lambda: llama_step.measure(pool, runs=options.runs),
-        "tokens": tokens,
+        "tokens": lambda: counted(remarks, lambda count: llama_surface.measure(pool, count)),
     }
 
 

@@ -22,13 +22,11 @@ come from the shared folder, found by DEFERRED_TOOLS_SHARED or beside the reposi
 """
 
 import argparse
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from support import construct, first_use, importing, memory, prompt_tokens, turn
-from support.definitions import Definition, corpus, generated, take
-from support.report import Measured, as_json, show
-from support.tokens import counter
+from support.command import Parts, counted, measure
+from support.definitions import Definition, take
 
 PARTS = ("import", "construct", "first-use", "turn", "tokens", "memory")
 CONSTRUCTED = 1_000
@@ -37,31 +35,10 @@ CONSTRUCTED = 1_000
 def main() -> None:
     """Measure the parts asked for and print them."""
     options = _options()
-    pool = corpus()
-    remarks = [
-        f"Load of the machine at the start: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."
-    ]
-    if not pool:
-        pool = generated()
-        remarks.append("No shared folder (DEFERRED_TOOLS_SHARED): tools are made up, not real.")
-    parts = _parts(pool, options, remarks)
-    found = [measure() for name, measure in parts.items() if name in options.only]
-    if options.json:
-        print(as_json(found, remarks))
-    else:
-        show(found, remarks)
+    measure(options, lambda pool, remarks: _parts(pool, options, remarks))
 
 
-def _parts(
-    pool: Sequence[Definition], options: argparse.Namespace, remarks: list[str]
-) -> dict[str, Callable[[], Measured]]:
-    def tokens() -> Measured:
-        count = counter()
-        if count is None:
-            remarks.append("Tokens were not counted: install bpe-openai, or use `uv run`.")
-            return Measured(())
-        return prompt_tokens.measure(pool, count)
-
+def _parts(pool: Sequence[Definition], options: argparse.Namespace, remarks: list[str]) -> Parts:
     return {
         "import": lambda: importing.measure(repeats=options.starts),
         "construct": lambda: construct.measure(
@@ -69,7 +46,7 @@ def _parts(
         ),
         "first-use": lambda: first_use.measure(pool, repeats=options.repeats),
         "turn": lambda: turn.measure(pool, turns=options.turns),
-        "tokens": tokens,
+        "tokens": lambda: counted(remarks, lambda count: prompt_tokens.measure(pool, count)),
         "memory": memory.measure,
     }
 

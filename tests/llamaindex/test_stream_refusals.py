@@ -187,7 +187,7 @@ def test_an_action_that_was_written_to_its_end_is_read_as_llamaindex_reads_it(
     assert noted.calls == RAN
 
 
-def test_where_nobody_can_be_told_it_is_an_error(toolset_of: MakeToolset) -> None:
+def test_where_nobody_can_be_told_it_is_an_error() -> None:
     noted = Noted()
     llm = exact_calls(openai(Wire(CUT)))
 

@@ -69,6 +69,15 @@ class Caller(BaseModel):
         """Nobody in particular: reaches nothing."""
         return cls(kind=CallerKind.ANONYMOUS)
 
+    @classmethod
+    def told(cls, found: object) -> Self:
+        """`found`, as a function of the host's has told it; anonymous where that is no caller."""
+        if isinstance(found, cls):
+            return found
+        if found is not None:
+            logger.error("%s is not a Caller: treated as anonymous", type(found).__name__)
+        return cls.anonymous()
+
     def child(self, name: str, *, allow: Iterable[str] | None = None, agent: str = "") -> Self:
         """A helper agent of this caller: whatever it is given, it reaches no more than this one."""
         given = {"kind": CallerKind.SUBAGENT, "name": name, "allow": allow, "agent": agent}

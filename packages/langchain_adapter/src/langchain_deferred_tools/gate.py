@@ -120,11 +120,7 @@ class Gate:
         except Exception:
             logger.exception("the caller could not be told: treated as anonymous")
             return Caller.anonymous()
-        if isinstance(found, Caller):
-            return found
-        if found is not None:
-            logger.error("%s is not a Caller: treated as anonymous", type(found).__name__)
-        return Caller.anonymous()
+        return Caller.told(found)
 
     def run(self, request: ToolCallRequest, execute: Callable[[ToolCallRequest], Answer]) -> Answer:
         """Answer a call: run it through `execute` if it may run.

@@ -26,8 +26,4 @@ async def caller_in(ctx: Context[Any], told: Caller | CallerOf) -> Caller:
     except Exception:
         logger.exception("the caller could not be told: treated as anonymous")
         return Caller.anonymous()
-    if isinstance(found, Caller):
-        return found
-    if found is not None:
-        logger.error("%s is not a Caller: treated as anonymous", type(found).__name__)
-    return Caller.anonymous()
+    return Caller.told(found)
