@@ -46,20 +46,19 @@ def listed(message: ChatMessage, selected: Sequence[ToolSelection]) -> list[Tool
     `selected` is what the model's class makes of them, for messages in a form of its own.
     """
     blocks = [block for block in message.blocks if isinstance(block, ToolCallBlock)]
-    functions = [(entry, field_of(entry, "function")) for entry in _entries(message)]
-    if not blocks and functions and all(function is not None for _, function in functions):
-        return [
-            ToolCallBlock(
-                tool_call_id=field_of(entry, "id"),
-                tool_name=field_of(function, "name") or "",
-                tool_kwargs=field_of(function, "arguments") or {},
-            )
-            for entry, function in functions
-        ]
-    return blocks or [
+    older = [
+        ToolCallBlock(
+            tool_call_id=field_of(entry, "id"),
+            tool_name=field_of(function, "name") or "",
+            tool_kwargs=field_of(function, "arguments") or {},
+        )
+        for entry, function in _older(message)
+    ]
+    theirs = [
         ToolCallBlock(tool_call_id=it.tool_id, tool_name=it.tool_name, tool_kwargs=it.tool_kwargs)
         for it in selected
     ]
+    return blocks or older or theirs
 
 
 def whole_outcomes(
@@ -126,9 +125,7 @@ def with_outcomes(response: ChatResponse, outcomes: Sequence[Outcome]) -> ChatRe
 def _with_calls(message: ChatMessage, outcomes: Sequence[Outcome]) -> ChatMessage:
     """The message as it goes back to the provider; the one given may be the class's own still."""
     others = {key: value for key, value in message.additional_kwargs.items() if key != _ENTRIES}
-    entries = _entries(message)
-    blocks = [block for block in message.blocks if isinstance(block, ToolCallBlock)]
-    if not blocks and entries and field_of(entries[0], "function") is not None:
+    if _older(message):
         others[_ENTRIES] = list(map(_entry, outcomes))
         return message.model_copy(update={"additional_kwargs": others})
     calls = list(map(_block, outcomes))
@@ -141,10 +138,15 @@ def _with_calls(message: ChatMessage, outcomes: Sequence[Outcome]) -> ChatMessag
     return message.model_copy(update={"blocks": [*made, *calls], "additional_kwargs": others})
 
 
-def _entries(message: ChatMessage) -> Sequence[object]:
-    """What older classes for models list the calls in."""
+def _older(message: ChatMessage) -> list[tuple[object, object]]:
+    """The calls that an older class lists as OpenAI does, and their functions; [] of any other."""
     entries = message.additional_kwargs.get(_ENTRIES)
-    return entries if isinstance(entries, list) else ()
+    if not isinstance(entries, list) or any(
+        isinstance(block, ToolCallBlock) for block in message.blocks
+    ):
+        return []
+    found = [(entry, field_of(entry, "function")) for entry in entries]
+    return found if all(function is not None for _, function in found) else []
 
 
 def _block(outcome: Outcome) -> ToolCallBlock:
