@@ -1,22 +1,20 @@
 """Random streams through LangChain's own adding up: every call is exact or refused."""
 
-import codecs
-import json
 from collections.abc import Iterator, Sequence
 from random import Random
 
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_core.messages.ai import add_ai_message_chunks
 
-from deferred_tools.bridge import DIALECTS, Complete, Fragment, Invalid, Outcome, Reason
+from deferred_tools.bridge import DIALECTS, Complete, Invalid, Outcome, Reason
 from langchain_deferred_tools import exact_calls, settled
 from langchain_deferred_tools.settled import invalid_calls
 from tests.support.stream_values import TOOLS, may_be_empty
 from tests.support.streaming_model import end, part, streaming
-from tests.support.streams import Stream, fault, random_stream
+from tests.support.streams import Stream, fault, in_text, random_stream
 
 pytestmark = pytest.mark.thorough
 
@@ -34,25 +32,10 @@ def bound(name: str) -> dict[str, object]:
 
 def chunks(stream: Stream) -> Iterator[AIMessageChunk]:
     """The stream as an integration of LangChain's hands it on."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    for fragment in stream.fragments:
-        try:
-            text = text_of(fragment, decoder)
-        except UnicodeDecodeError:  # halves of characters of two calls
-            reject()
-        index = None if fragment.index is None else int(fragment.index)
-        yield part(text, name=fragment.name, id=fragment.id, index=index)
+    for text, it in in_text(stream):
+        index = None if it.index is None else int(it.index)
+        yield part(text, name=it.name, id=it.id, index=index)
     yield end(stream.reason)
-
-
-def text_of(fragment: Fragment, decoder: codecs.IncrementalDecoder) -> str | None:
-    """The arguments in `fragment`; not what a provider says again at their end."""
-    if isinstance(fragment.arguments, bytes):
-        return decoder.decode(fragment.arguments)
-    if fragment.arguments is not None or fragment.whole is None or fragment.done:
-        return fragment.arguments
-    whole = fragment.whole
-    return whole if isinstance(whole, str) else json.dumps(dict(whole))
 
 
 def outcomes(message: AIMessage) -> list[Outcome]:

@@ -1,24 +1,24 @@
 """Random streams through LlamaIndex's own class for OpenAI: every call is exact or refused."""
 
 import asyncio
-import codecs
-import json
 from collections.abc import Iterator
 from random import Random
 
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from llama_index.core.base.llms.types import ChatResponse, ToolCallBlock
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.tools import FunctionTool
 
-from deferred_tools.bridge import DIALECTS, Complete, Fragment, Invalid, Outcome, Reason
+from deferred_tools.bridge import DIALECTS, Complete, Invalid, Outcome, Reason
 from llama_index.tools.deferred import exact_calls
 from llama_index.tools.deferred.settled import UNNAMED, problem_in
 from tests.support.llama_wire import Event, Wire, end, openai, part
 from tests.support.stream_values import TOOLS, may_be_empty
-from tests.support.streams import Stream, fault, random_stream
+from tests.support.streams import Stream, fault, in_text, random_stream
+
+pytestmark = pytest.mark.thorough
 
 CHAT = ("openai_chat", "deepseek", "vllm", "llama_cpp", "mistral", "unknown")
 RANDOMS = st.randoms(use_true_random=False)
@@ -39,25 +39,10 @@ def bound(name: str) -> FunctionTool:
 
 def chunks(stream: Stream) -> Iterator[Event]:
     """The stream as chunks of chat completions."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    for fragment in stream.fragments:
-        try:
-            text = text_of(fragment, decoder)
-        except UnicodeDecodeError:  # halves of characters of two calls
-            reject()
-        index = None if fragment.index is None else int(fragment.index)
-        yield part(text, name=fragment.name, id=fragment.id, index=index)
+    for text, it in in_text(stream):
+        index = None if it.index is None else int(it.index)
+        yield part(text, name=it.name, id=it.id, index=index)
     yield end(stream.reason)
-
-
-def text_of(fragment: Fragment, decoder: codecs.IncrementalDecoder) -> str | None:
-    """The arguments in `fragment`; not what a provider says again at their end."""
-    if isinstance(fragment.arguments, bytes):
-        return decoder.decode(fragment.arguments)
-    if fragment.arguments is not None or fragment.whole is None or fragment.done:
-        return fragment.arguments
-    whole = fragment.whole
-    return whole if isinstance(whole, str) else json.dumps(dict(whole))
 
 
 def outcome(call: ToolSelection) -> Outcome:

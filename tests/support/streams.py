@@ -1,10 +1,13 @@
 """Random streams of tool calls over all dialects, with what the model meant by each."""
 
+import codecs
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
+
+from hypothesis import reject
 
 from deferred_tools.bridge import (
     DIALECTS,
@@ -241,3 +244,26 @@ def _key(name: str, arguments: object) -> str:
 def _is_subsequence(some: Sequence[str], all_: Sequence[str]) -> bool:
     left = iter(all_)
     return all(it in left for it in some)
+
+
+def in_text(stream: Stream) -> Iterator[tuple[str | None, Fragment]]:
+    """The fragments, with the arguments in each as text: for wires that carry nothing else.
+
+    What a provider says again at the end is left out; a stream that such a wire cannot carry
+    ends hypothesis's example.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for fragment in stream.fragments:
+        try:
+            yield _text_of(fragment, decoder), fragment
+        except UnicodeDecodeError:  # halves of characters of two calls
+            reject()
+
+
+def _text_of(fragment: Fragment, decoder: codecs.IncrementalDecoder) -> str | None:
+    if isinstance(fragment.arguments, bytes):
+        return decoder.decode(fragment.arguments)
+    if fragment.arguments is not None or fragment.whole is None or fragment.done:
+        return fragment.arguments
+    whole = fragment.whole
+    return whole if isinstance(whole, str) else json.dumps(dict(whole))
