@@ -22,6 +22,8 @@ from tests.support.graphs import Built
 from tests.support.scripted_model import call, says
 from tests.support.tool_states import ROOT, Answer, Bench, Cell, cells
 
+pytestmark = pytest.mark.thorough
+
 Route = Callable[[Bench, Session, RegisteredTool], Any]
 """Takes the tool as it was while nothing was amiss."""
 

@@ -22,6 +22,8 @@ from tests.support.llama_agents import arun, in_step
 from tests.support.llama_model import ScriptedLLM, answers, call, calls, thinks
 from tests.support.tool_states import ROOT, Answer, Bench, Cell, cells
 
+pytestmark = pytest.mark.thorough
+
 Route = Callable[[Bench, Session, RegisteredTool], ToolOutput]
 """Takes the tool as it was while nothing was amiss."""
 NAME = "Agent"

@@ -10,15 +10,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 # LlamaIndex's own: it reads every attribute of its agents, and asks whether a run runs.
 IGNORED = ["ignore::DeprecationWarning:inspect", "ignore:is_running called:DeprecationWarning"]
-# Servers and crashes take their time.
-LONG = {"llamaindex_dbos", "llamaindex_server"}
+pytestmark = pytest.mark.thorough
+
 STORIES = sorted(path.parent.name for path in ROOT.glob("examples/*/__main__.py"))
 
 
-@pytest.mark.parametrize(
-    "story",
-    [pytest.param(one, marks=[pytest.mark.thorough] * (one in LONG)) for one in STORIES],
-)
+@pytest.mark.parametrize("story", STORIES)
 def test_a_story_comes_true(story: str) -> None:
     filters = [part for one in ["error", *IGNORED] for part in ("-W", one)]
     command = [sys.executable, *filters, "-m", f"examples.{story}"]

@@ -14,6 +14,8 @@ from deferred_tools.spec import ToolSpec
 from tests.support import command
 from tests.support.command import app_of, configured, listing
 
+pytestmark = pytest.mark.thorough
+
 RUN = "from deferred_tools.cli.main import run; run()"
 ENTRY_POINTS = """[deferred_tools.commands]
 call = deferred_tools.cli.call:call_command

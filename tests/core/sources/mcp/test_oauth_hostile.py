@@ -24,7 +24,7 @@ from deferred_tools.sources.mcp.server import Endpoint
 from tests.support.oauth_server import CANARY, OAuthWorld
 from tests.support.web_origin import Asked, Web, address, listening, serving
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 METADATA = "/.well-known/oauth-authorization-server"
 RESOURCE = "/.well-known/oauth-protected-resource/mcp"
 
