@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from deferred_tools.bridge import DIALECTS, MintedIds, ToolCallAssembler, read_event
+from deferred_tools.bridge.dialects import dialect_of
 
 STREAMS = Path(__file__).parent / "streams"
 
@@ -48,3 +49,12 @@ def test_a_recorded_stream_becomes_the_events_beside_it(dialect: str, case: dict
 
 def test_every_dialect_has_recorded_streams() -> None:
     assert {path.stem for path in STREAMS.glob("*.jsonl")} == set(DIALECTS)
+
+
+def test_a_class_speaks_the_dialect_of_the_package_that_it_or_a_base_is_of() -> None:
+    base = type("Chat", (), {"__module__": "vendor.chat.base"})
+    own = type("Mine", (base,), {"__module__": "mine"})
+    stranger = type("Other", (), {"__module__": "vendor.chatty"})
+    packages = {"vendor.chat": "mistral"}
+    assert dialect_of(own, packages) is DIALECTS["mistral"]
+    assert dialect_of(stranger, packages) is None

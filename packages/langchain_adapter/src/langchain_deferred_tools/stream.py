@@ -17,7 +17,8 @@ from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.utils.function_calling import convert_to_openai_function
 from pydantic import BaseModel
 
-from deferred_tools.bridge import DIALECTS, UNKNOWN, Dialect, ToolCallAssembler
+from deferred_tools.bridge import UNKNOWN, Dialect, ToolCallAssembler
+from deferred_tools.bridge.dialects import dialect_of
 from deferred_tools.errors import ConfigurationError
 from langchain_deferred_tools.chunks import ExactChunks
 from langchain_deferred_tools.settled import settled
@@ -87,17 +88,11 @@ def _view(model: BaseChatModel, dialect: Dialect | None) -> BaseChatModel:
         if dialect is None:
             return model
         kind = cast("type[BaseChatModel]", kind.__base__)
-    made = _exact(kind, dialect or _dialect_of(kind))
+    made = _exact(kind, dialect or dialect_of(kind, _DIALECTS) or UNKNOWN)
     view = made.__new__(made)
     for slot in BaseModel.__slots__:
         object.__setattr__(view, slot, getattr(model, slot))
     return view
-
-
-def _dialect_of(kind: type[BaseChatModel]) -> Dialect:
-    packages = (base.__module__.partition(".")[0] for base in kind.__mro__)
-    names = (_DIALECTS[package] for package in packages if package in _DIALECTS)
-    return DIALECTS[next(names, UNKNOWN.name)]
 
 
 @functools.cache

@@ -97,3 +97,15 @@ _ALL = (
 )
 DIALECTS: Mapping[str, Dialect] = MappingProxyType({dialect.name: dialect for dialect in _ALL})
 """All of them, by name."""
+
+
+def dialect_of(kind: type, packages: Mapping[str, str]) -> Dialect | None:
+    """The dialect that a client's class speaks, by the package that it, or a base of it, is of.
+
+    `packages` has names of dialects by names of packages.
+    """
+    for base in kind.__mro__:
+        for package, name in packages.items():
+            if f"{base.__module__}.".startswith(f"{package}."):
+                return DIALECTS[name]
+    return None

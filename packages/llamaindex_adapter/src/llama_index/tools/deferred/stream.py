@@ -19,7 +19,8 @@ from llama_index.core.llms.llm import LLM, ToolSelection
 from llama_index.core.tools import BaseTool
 from pydantic import BaseModel
 
-from deferred_tools.bridge import DIALECTS, Dialect
+from deferred_tools.bridge import Dialect
+from deferred_tools.bridge.dialects import dialect_of
 from deferred_tools.errors import ConfigurationError
 from llama_index.tools.deferred.heard import HeardCalls, Select
 from llama_index.tools.deferred.settled import calls_in, problem_in
@@ -32,7 +33,6 @@ _DIALECTS = {
 }
 """By the package of the model's class. Other wires are told by their events, and `openai` and its
 like speak to servers of every kind."""
-_PACKAGE_PARTS = 3
 
 
 def exact_calls(llm: Model, *, dialect: Dialect | None = None) -> Model:
@@ -64,7 +64,7 @@ def exact_calls(llm: Model, *, dialect: Dialect | None = None) -> Model:
         if dialect is None:
             return llm
         kind = cast("type[FunctionCallingLLM]", kind.__base__)
-    made = _exact(kind, dialect or _dialect_of(kind))
+    made = _exact(kind, dialect or dialect_of(kind, _DIALECTS))
     view = made.__new__(made)
     # A copy would have a state of its own, such as a counter.
     for slot in BaseModel.__slots__:
@@ -76,14 +76,6 @@ class _Exact:
     """Marks the classes that are made here."""
 
     __slots__ = ()
-
-
-def _dialect_of(kind: type[FunctionCallingLLM]) -> Dialect | None:
-    for base in kind.__mro__:
-        package = ".".join(base.__module__.split(".")[:_PACKAGE_PARTS])
-        if package in _DIALECTS:
-            return DIALECTS[_DIALECTS[package]]
-    return None
 
 
 @functools.cache
