@@ -4,7 +4,11 @@ import sys
 from pathlib import Path
 from subprocess import PIPE, Popen, run
 
+import pytest
+
 from tests.conformance.mcp.server import TOOLS
+
+pytestmark = pytest.mark.thorough
 
 HERE = Path(__file__).parent
 

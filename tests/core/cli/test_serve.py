@@ -26,7 +26,7 @@ from tests.support.command import DIES, MUTE, app_of, configured
 from tests.support.gateway import MODES, PATIENCE, client_of, text_of
 from tests.support.servers import raw
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 ROOT = Path(__file__).parents[3]
 CODE = (
     "from tests.support.command import app_of\n"

@@ -7,6 +7,8 @@ import pytest
 from tests.langchain.persistence.turn import Process, Turn
 from tests.support.scripted_model import call, says
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
 def test_a_search_beside_a_call_that_crashed_is_kept_and_not_repeated(

@@ -8,6 +8,8 @@ from tests.llamaindex.persistence.turn import Turn, take
 from tests.support.llama_agents import KINDS, Kind
 from tests.support.llama_model import call
 
+pytestmark = pytest.mark.thorough
+
 of_every_kind = pytest.mark.parametrize(
     "kind",
     [kind for kind in KINDS if kind.streaming and kind.name != "from_tools"],

@@ -15,7 +15,7 @@ from tests.support.oauth_server import CANARY, OAuthWorld
 from tests.support.sign_ins import account, refreshes, signed_in, wants_sign_in
 from tests.support.web_origin import Asked
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 
 async def test_calls_that_meet_an_expired_token_share_one_renewal_and_run_once(

@@ -18,7 +18,7 @@ from tests.support.endurance import hostile, times
 from tests.support.faults import CALLING, LISTING, Fault
 from tests.support.hostile_mind import GROWTH, STORM
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 READY, AWAY, FAILED = SourceStatus.READY, SourceStatus.UNAVAILABLE, SourceStatus.FAILED
 Raw = Callable[..., dict[str, Any]]
 
