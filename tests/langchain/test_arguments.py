@@ -12,20 +12,8 @@ from langchain_deferred_tools import Conversation
 from tests.support.agents import MakeToolset, Runner, agent_of, answers
 from tests.support.review import edit, review
 from tests.support.scripted_model import call, says
+from tests.support.written import MEANT, SCHEMA, WRITTEN
 
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "days": {"type": "integer"},
-        "tags": {"type": "array", "items": {"type": "string"}},
-        "zip": {"type": "string"},
-        "note": {"type": "string", "minLength": 1},
-    },
-    "required": ["days"],
-    "additionalProperties": False,
-}
-WRITTEN = {"days": "3", "tags": '["a"]', "zip": "01234", "note": ""}
-MEANT = {"days": 3, "tags": ["a"], "zip": "01234"}
 DONE = says(text="ok")
 
 

@@ -12,12 +12,13 @@ from llama_index.tools.deferred.schema import metadata_of
 from tests.support.llama_agents import KINDS, Kind, Ran, Tools, agent_of, run
 from tests.support.llama_model import call, calls
 from tests.support.tools import MakeToolset
+from tests.support.written import MEANT, SCHEMA, WRITTEN
 
 of_each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 
 # --- of the search
 
-MEANT: dict[str, dict[str, Any]] = {
+SENT: dict[str, dict[str, Any]] = {
     "names as text": {"names": "get_weather"},
     "names with commas": {"names": "get_weather, no_such"},
     "names as JSON": {"names": '["get_weather"]'},
@@ -34,7 +35,7 @@ MEANT: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("arguments", MEANT.values(), ids=MEANT)
+@pytest.mark.parametrize("arguments", SENT.values(), ids=SENT)
 def test_a_search_is_read_as_it_was_meant(
     toolset_of: MakeToolset, functions: Tools, arguments: dict[str, Any]
 ) -> None:
@@ -57,20 +58,6 @@ def test_a_search_for_nothing_is_answered(
 
 
 # --- of a tool
-
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "days": {"type": "integer"},
-        "tags": {"type": "array", "items": {"type": "string"}},
-        "zip": {"type": "string"},
-        "note": {"type": "string", "minLength": 1},
-    },
-    "required": ["days"],
-    "additionalProperties": False,
-}
-WRITTEN = {"days": "3", "tags": '["a"]', "zip": "01234", "note": ""}
-READ = {"days": 3, "tags": ["a"], "zip": "01234"}
 
 
 class Noting:
@@ -113,7 +100,7 @@ def planned(toolset: Toolset, *asked: dict[str, Any]) -> Ran:
 
 def test_a_tool_runs_with_what_was_meant(toolset_of: MakeToolset, noting: Noting) -> None:
     assert planned(toolset_of([noting.tool]), WRITTEN).told[-1] == ("plan", False, "noted")
-    assert noting.given == [READ]
+    assert noting.given == [MEANT]
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {

@@ -233,3 +233,11 @@ def test_a_bound_tool_that_is_called_without_await(
             search.call("weather")
 
     in_step(call_it)
+
+
+@pytest.mark.parametrize("given", ["{}", ["agent:Agent"]], ids=["text", "list"])
+def test_something_that_is_no_snapshot(toolset_of: MakeToolset, given: Any) -> None:
+    deferred = DeferredTools(toolset_of())
+    one = FunctionAgent(llm=ScriptedLLM.of("ok"))
+    with pytest.raises(ConfigurationError, match="a snapshot is an object, not of type"):
+        asyncio.run(deferred.restore(Context(one), given))

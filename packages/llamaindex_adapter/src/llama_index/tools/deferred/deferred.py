@@ -95,8 +95,13 @@ class DeferredTools:
         """Put a snapshot into a context before it runs; None for a new conversation.
 
         Raises:
-            ConfigurationError: The workflow's typed state has no place for it.
+            ConfigurationError: It is no snapshot, or the typed state has no place for it.
         """
+        if snapshot is not None and not isinstance(snapshot, Mapping):
+            raise ConfigurationError(
+                f"a snapshot is an object, not of type {type(snapshot).__name__}: give what "
+                "`snapshot` gave, read from JSON if you keep it as text"
+            )
         if snapshot:
             await put_everything(ctx.store, snapshot)
 
